@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from localcrag.configured_models import MULTILINGUAL, embedding_for
-from localcrag.crag.compared_reader import ComparedReader
-from localcrag.crag.cross_lingual_reader import CrossLingualReader
-from localcrag.crag.joined_reader import JoinedEmbedder, JoinedReader, NamedReader
+from localcrag.crag.wrapped_readers.compared_reader import ComparedReader
+from localcrag.crag.wrapped_readers.cross_lingual_reader import CrossLingualReader
+from localcrag.crag.wrapped_readers.joined_reader import JoinedEmbedder, JoinedReader, NamedReader
 from localcrag.errors import EmbeddingMismatch, ModelError
 from localcrag.loaded_models import LoadedModels, models_for
 from localcrag.protocols import Embedder, PassageReader

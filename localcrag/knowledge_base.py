@@ -18,10 +18,10 @@ from typing import Self, Unpack
 from localcrag import settings as configuration
 from localcrag._platform import expanded
 from localcrag.background import call_in_thread, iterate_in_thread
-from localcrag.crag.given_text import ReaderWithText
 from localcrag.crag.retrieval import Retriever
 from localcrag.crag.state import Query, checked_question
 from localcrag.crag.structured_answers.record_extraction import records_of_documents, records_of_sources
+from localcrag.crag.wrapped_readers.given_text import ReaderWithText
 from localcrag.errors import UsageError
 from localcrag.events import Event, answer_of, result_of
 from localcrag.fillable_knowledge_base import FillableKnowledgeBase, Source

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from localcrag.configured_models import DEFAULT_LANGUAGE_MODEL, NO_EVALUATOR
-from localcrag.crag.graders import (
+from localcrag.crag.judges.graders import (
     RUBRIC_THRESHOLDS,
     CalibratedGrader,
     CascadeGrader,
@@ -22,8 +22,8 @@ from localcrag.crag.graders import (
     RubricGrader,
     YesNoGrader,
 )
+from localcrag.crag.judges.remembering_evaluator import RememberingEvaluator
 from localcrag.crag.pipeline import Pipeline
-from localcrag.crag.remembering_evaluator import RememberingEvaluator
 from localcrag.crag.state import Adapters, AgentBounds, PipelineOptions
 from localcrag.crag.structured_answers.structured_generation import SchemaFiller
 from localcrag.errors import ModelNotInstalled, UsageError, WebNotConfigured

@@ -1,7 +1,7 @@
 """An answer as plain text: what it says, how sure that is, and where its citations stand.
 
 For readers that show text and nothing else: a terminal, a chat window, a chain of another library. What a
-document says can never be taken for a citation, see :mod:`localcrag.crag.bracketed_numbers`.
+document says can never be taken for a citation, see :mod:`localcrag.crag.answering.bracketed_numbers`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
-from localcrag.crag.bracketed_numbers import disarmed
+from localcrag.crag.answering.bracketed_numbers import disarmed
 from localcrag.types import Origin, Status, Verdict
 
 if TYPE_CHECKING:  # a search shows places alone, and loads neither answers nor events

@@ -12,7 +12,7 @@ import pytest
 import localcrag
 from localcrag import settings as configuration
 from localcrag.cli.main import main
-from localcrag.crag.joined_reader import JoinedEmbedder, JoinedReader, NamedReader
+from localcrag.crag.wrapped_readers.joined_reader import JoinedEmbedder, JoinedReader, NamedReader
 from localcrag.errors import EmbeddingMismatch, FilterError, SettingsError, UnknownKnowledgeBase, UsageError
 from localcrag.filters import parse
 from localcrag.plain_answer import source_line

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from training.passage_windows import WINDOW_CHARACTERS, nearest_window
 
-from localcrag.crag.query_terms import terms
+from localcrag.crag.questions.query_terms import terms
 from localcrag.types import Passage
 
 FILLER = [f"Sentence {i} tells of the harbour and of the ships that lay there in summer." for i in range(14)]

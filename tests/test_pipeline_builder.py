@@ -9,7 +9,7 @@ import pytest
 
 from localcrag.calibration.calibration_file import Calibration
 from localcrag.calibration.scale import Scale
-from localcrag.crag.graders import CalibratedGrader, CascadeGrader, FusedGrader, Grader
+from localcrag.crag.judges.graders import CalibratedGrader, CascadeGrader, FusedGrader, Grader
 from localcrag.crag.state import LOCAL_CORRECTIONS, PipelineOptions
 from localcrag.errors import UsageError
 from localcrag.loaded_models import LoadedModels, models_for

@@ -24,9 +24,9 @@ from filelock import FileLock
 from localcrag.calibration.fit import fit
 from localcrag.calibration.scale import Scale
 from localcrag.crag import prompts
-from localcrag.crag.query_terms import STOP_WORDS, content_words
+from localcrag.crag.judges.yes_no_choices import ask_each
+from localcrag.crag.questions.query_terms import STOP_WORDS, content_words
 from localcrag.crag.retrieval import reranking_scores
-from localcrag.crag.yes_no_choices import ask_each
 from localcrag.embedding.embedder import SentenceTransformerEmbedder
 from localcrag.llm.chat_template import ChatFormat
 from localcrag.llm.evaluator import GgufEvaluator, _Pairs
@@ -337,7 +337,7 @@ def test_training_has_no_copy_of_what_the_product_decides(path: Path) -> None:
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             said = set(node.value.lower().split())
             assert len(STOP_WORDS & said) < max(20, len(said) / 2), (
-                "stop words are in localcrag.crag.query_terms"
+                "stop words are in localcrag.crag.questions.query_terms"
             )
 
 

@@ -18,7 +18,7 @@ import click
 from localcrag.cli.excerpts import Span, excerpt, merged_spans, term_spans
 from localcrag.cli.line_wrapping import MIN_COLUMNS, columns, line_spans
 from localcrag.cli.safe_output import plain
-from localcrag.crag.bracketed_numbers import disarmed
+from localcrag.crag.answering.bracketed_numbers import disarmed
 from localcrag.crag.refinement.strip_display import MARKER, before_mark, shown_lines
 from localcrag.events import Delta
 from localcrag.types import Evidence, Strip

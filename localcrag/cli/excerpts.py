@@ -24,7 +24,7 @@ Span = tuple[int, int]
 
 def term_spans(text: str, question: str) -> list[Span]:
     """The places of the question's content words in a text, compared by their stems."""
-    from localcrag.crag.query_terms import WORD_PATTERN, stem, terms
+    from localcrag.crag.questions.query_terms import WORD_PATTERN, stem, terms
 
     asked = terms(question)
     pairs = [term for term in asked if not term.isascii() and len(term) <= 2]

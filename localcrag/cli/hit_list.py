@@ -11,7 +11,7 @@ import click
 
 from localcrag.cli.line_wrapping import wrapped
 from localcrag.cli.safe_output import one_line, plain
-from localcrag.crag.bracketed_numbers import disarmed
+from localcrag.crag.answering.bracketed_numbers import disarmed
 from localcrag.plain_answer import place_of
 from localcrag.types import Hit
 

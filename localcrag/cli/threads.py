@@ -18,8 +18,8 @@ from localcrag.cli.name_completion import ThreadName
 from localcrag.cli.parameters import json_option
 from localcrag.cli.safe_output import one_line, plain
 from localcrag.cli.table_layout import print_rows
-from localcrag.crag.answer_form import citation_marks
-from localcrag.crag.bracketed_numbers import disarmed
+from localcrag.crag.answering.answer_form import citation_marks
+from localcrag.crag.answering.bracketed_numbers import disarmed
 from localcrag.errors import StoreError
 from localcrag.plain_answer import link, place
 from localcrag.protocols import ThreadStore

@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from localcrag.crag import prompts
-from localcrag.crag.plain_question import is_plainer, may_have_talk
-from localcrag.crag.query_terms import rewrite
+from localcrag.crag.questions.plain_question import is_plainer, may_have_talk
+from localcrag.crag.questions.query_terms import rewrite
+from localcrag.crag.questions.rewrite_check import leak_refusal, line_refusal, phrasing_refusal
 from localcrag.crag.refinement.strip_kinds import prose_of
 from localcrag.crag.retrieval import distinct
-from localcrag.crag.rewrite_check import leak_refusal, line_refusal, phrasing_refusal
 from localcrag.crag.state import QuestionState
 from localcrag.errors import LedgerError, ModelError, OfflineError, UsageError, WebError, WebNotConfigured
 from localcrag.events import Condensed, Corrected, Degraded, Graded, PageRead, Rewritten, Steps, WebAsked

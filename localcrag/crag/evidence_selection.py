@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from localcrag.crag.passage_scores import strip_scores
+from localcrag.crag.doubts.sureness import is_graded_by_evaluator
+from localcrag.crag.judges.passage_scores import strip_scores
+from localcrag.crag.judges.yes_no_choices import ask_each
 from localcrag.crag.policy import nearest, relevant
 from localcrag.crag.refinement.knowledge_strips import statements, whole, wholes
-from localcrag.crag.refinement.row_selection import narrowed_to_rows, of_the_entry
 from localcrag.crag.refinement.strip_context import in_context
 from localcrag.crag.refinement.strip_filter import refine, standing_out
 from localcrag.crag.refinement.strip_kinds import says_more
 from localcrag.crag.refinement.strip_windows import windows
 from localcrag.crag.refinement.task_states import without_unasked_tasks
+from localcrag.crag.rows.row_selection import narrowed_to_rows, of_the_entry
 from localcrag.crag.state import QuestionState
-from localcrag.crag.sureness import is_graded_by_evaluator
-from localcrag.crag.yes_no_choices import ask_each
 from localcrag.events import Degraded, Refined, Steps
 from localcrag.types import Choice, Grade, Passage, Strip, StripKind
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from localcrag.crag.expected_answers import lacks_expected
-from localcrag.crag.query_terms import ASPECT_TERMS, terms
+from localcrag.crag.doubts.expected_answers import lacks_expected
+from localcrag.crag.questions.query_terms import ASPECT_TERMS, terms
 from localcrag.crag.refinement.knowledge_strips import span
 from localcrag.crag.refinement.strip_context import in_context
 from localcrag.crag.state import Finding

@@ -26,25 +26,34 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 
-from localcrag.crag import agent, generation
-from localcrag.crag.amendments import with_amendments
-from localcrag.crag.answer_builder import AnswerBuilder
-from localcrag.crag.closest_passages import say_closest
-from localcrag.crag.condense import Standalone, condense
+from localcrag.crag import agent
+from localcrag.crag.answering import generation
+from localcrag.crag.answering.aggregation import compute, show_computed
+from localcrag.crag.answering.answer_builder import AnswerBuilder
+from localcrag.crag.answering.closest_passages import say_closest
 from localcrag.crag.correction import correct_by, corrections_for, keep_better_question
-from localcrag.crag.courtesy import is_courtesy
-from localcrag.crag.decomposition import divide, may_have_parts
-from localcrag.crag.document_versions import of_asked_version
-from localcrag.crag.doubts import has_doubts
+from localcrag.crag.doubts.amendments import with_amendments
+from localcrag.crag.doubts.reasons import has_doubts
+from localcrag.crag.doubts.sureness import (
+    is_sure,
+    is_weak,
+    loses_best,
+)
+from localcrag.crag.doubts.told_numbers import contradicted_numbers, missing_numbers
+from localcrag.crag.doubts.told_options import missing_options
 from localcrag.crag.evidence_selection import select_evidence
 from localcrag.crag.filter_hints import suggest_filter
 from localcrag.crag.grading import emit_decision, grade_hits, say_if_foreign
 from localcrag.crag.part_evidence import beside, best_score, stands_whole, tells_all
 from localcrag.crag.policy import settled
-from localcrag.crag.query_terms import terms
+from localcrag.crag.questions.condense import Standalone, condense
+from localcrag.crag.questions.courtesy import is_courtesy
+from localcrag.crag.questions.decomposition import divide, may_have_parts
+from localcrag.crag.questions.document_versions import of_asked_version
+from localcrag.crag.questions.query_terms import terms
 from localcrag.crag.refinement.knowledge_strips import span
-from localcrag.crag.refinement.row_selection import with_row_in_range, without_other_rows
 from localcrag.crag.refinement.strip_context import in_context
+from localcrag.crag.rows.row_selection import with_row_in_range, without_other_rows
 from localcrag.crag.second_opinion import read_passages, reconsidered
 from localcrag.crag.shared_web_access import SharedWebAccess
 from localcrag.crag.state import (
@@ -57,15 +66,7 @@ from localcrag.crag.state import (
     timed,
 )
 from localcrag.crag.structured_answers.structured_generation import fill_schema
-from localcrag.crag.sureness import (
-    is_sure,
-    is_weak,
-    loses_best,
-)
-from localcrag.crag.table_answers.aggregation import compute, show_computed
 from localcrag.crag.table_answers.lookup_questions import TABLE_FORMS
-from localcrag.crag.told_numbers import contradicted_numbers, missing_numbers
-from localcrag.crag.told_options import missing_options
 from localcrag.crag.unread import say_unread
 from localcrag.events import Degraded, Delta, Event, Finished, PartSettled, Steps, observed
 from localcrag.languages import is_across_english

@@ -10,11 +10,11 @@ from statistics import fmean, pstdev
 from typing import TYPE_CHECKING
 
 from localcrag.calibration.scale import log_odds
-from localcrag.crag.calendar_dates import are_shared, is_day
-from localcrag.crag.calendar_spans import passage_holds_on
-from localcrag.crag.codes import codes_of, has_code
-from localcrag.crag.document_versions import of_asked_version
-from localcrag.crag.query_terms import figures_asked, figures_of
+from localcrag.crag.questions.calendar_dates import are_shared, is_day
+from localcrag.crag.questions.codes import codes_of, has_code
+from localcrag.crag.questions.document_versions import of_asked_version
+from localcrag.crag.questions.query_terms import figures_asked, figures_of
+from localcrag.crag.refinement.calendar_spans import passage_holds_on
 from localcrag.events import Reranked, Retrieved, Steps
 from localcrag.filters import Filter, matches
 from localcrag.protocols import Embedder, Evaluator, PassageReader

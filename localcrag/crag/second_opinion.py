@@ -18,11 +18,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from localcrag.crag import prompts
+from localcrag.crag.judges.yes_no_choices import yes_or_no
 from localcrag.crag.prompt_layout import IndependentLayout
 from localcrag.crag.refinement.knowledge_strips import whole as whole_passage
 from localcrag.crag.refinement.recomposition import with_surroundings
 from localcrag.crag.state import Finding, PassageOpinion, QuestionState, timed
-from localcrag.crag.yes_no_choices import yes_or_no
 from localcrag.events import Degraded, PassagesRead, Steps
 from localcrag.types import Choice, Grade, Mode, Strip, Verdict
 

@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import TypeVar
 
 from localcrag._platform import storable
-from localcrag.crag.graders import Grader
+from localcrag.crag.judges.graders import Grader
 from localcrag.crag.prompt_layout import JointPassages
 from localcrag.crag.retrieval import Retriever
 from localcrag.errors import UsageError

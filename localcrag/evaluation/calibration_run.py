@@ -12,7 +12,7 @@ import numpy as np
 from localcrag.calibration.band import JudgedPair
 from localcrag.calibration.calibration_file import Calibration
 from localcrag.calibration.scale import FINE_FLOOR, Scale, log_odds
-from localcrag.crag.graders import RUBRIC_THRESHOLDS
+from localcrag.crag.judges.graders import RUBRIC_THRESHOLDS
 from localcrag.errors import EvaluationError, UsageError
 from localcrag.evaluation.cross_validation import Fitted, FittedBand, Material, Tried, fitted, fitted_band
 from localcrag.evaluation.grader_comparison import ACCURACY_MARGIN

@@ -16,14 +16,14 @@ from typing import TypeVar
 
 from localcrag.crag import prompts
 from localcrag.crag.agent import LocalPlan, SearchStep
-from localcrag.crag.answer_form import answer_pattern, by_sentence, declines
-from localcrag.crag.citation_check import CitationChecker
-from localcrag.crag.condense import condense
-from localcrag.crag.decomposition import Division
-from localcrag.crag.query_terms import rewrite
+from localcrag.crag.answering.answer_form import answer_pattern, by_sentence, declines
+from localcrag.crag.answering.citation_check import CitationChecker
+from localcrag.crag.judges.yes_no_choices import ask_each
+from localcrag.crag.questions.condense import condense
+from localcrag.crag.questions.decomposition import Division
+from localcrag.crag.questions.query_terms import rewrite
 from localcrag.crag.refinement.knowledge_strips import whole
 from localcrag.crag.refinement.recomposition import numbered
-from localcrag.crag.yes_no_choices import ask_each
 from localcrag.errors import ModelError
 from localcrag.evaluation.fitness_set import FitnessSet, GradedQuestion, HiddenInstruction, JsonAsk, JsonKind
 from localcrag.evaluation.fitness_tally import FitnessTally, content_word_f1, is_sensible, line_figures

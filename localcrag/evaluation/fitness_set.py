@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from localcrag.crag.query_terms import content_words, folded
+from localcrag.crag.questions.query_terms import content_words, folded
 from localcrag.errors import EvaluationError
 from localcrag.evaluation.text_overlap import holds
 

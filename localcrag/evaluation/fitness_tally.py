@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from localcrag.crag.query_terms import content_words, folded
+from localcrag.crag.questions.query_terms import content_words, folded
 from localcrag.evaluation.fitness_set import ChattyQuestion, JsonAsk, JsonKind
 from localcrag.evaluation.statistics import Auc, CalibrationError, Pairs, intervals
 from localcrag.fitness.fitness_result import (

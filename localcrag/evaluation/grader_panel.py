@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 
-from localcrag.crag.graders import (
+from localcrag.crag.judges.graders import (
     CalibratedGrader,
     CascadeGrader,
     FusedGrader,

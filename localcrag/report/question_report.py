@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from localcrag import __version__, knowledge_base
-from localcrag.crag.bracketed_numbers import disarmed
+from localcrag.crag.answering.bracketed_numbers import disarmed
 from localcrag.egress import is_offline
 from localcrag.errors import LocalCragError
 from localcrag.events import Event, answer_of

@@ -10,7 +10,7 @@ from importlib.resources import files
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from localcrag.crag.bracketed_numbers import disarmed
+from localcrag.crag.answering.bracketed_numbers import disarmed
 from localcrag.plain_answer import place
 from localcrag.printable_text import one_line, plain
 from localcrag.report.question_report import AskedQuestion, question_report

@@ -28,7 +28,7 @@ from benchmarks.peers.wire import Cost, Setup, Worker
 from benchmarks.picture import Chart, Line
 from benchmarks.report import Figure, Report, Room
 from localcrag import open as open_kb
-from localcrag.crag.answer_form import declines
+from localcrag.crag.answering.answer_form import declines
 from localcrag.evaluation.text_overlap import holds
 from localcrag.settings import ModelSettings, Settings
 

@@ -250,7 +250,7 @@ def _sentences(text: str) -> list[str]:
 
 def _masks(model: LlamaCppModel, folder: Path, name: str) -> Iterator[Figure]:
     """Seconds to compile each constraint, and to load it as it was stored."""
-    from localcrag.crag.answer_form import answer_pattern
+    from localcrag.crag.answering.answer_form import answer_pattern
     from localcrag.llm.constraints import LINE_PATTERN, Constraints, one_of
 
     parts, vocabulary = model._loaded(), model.info.vocabulary

@@ -11,9 +11,9 @@ import numpy as np
 
 from localcrag.calibration.scale import log_odds
 from localcrag.crag import prompts
-from localcrag.crag.answer_form import answer_pattern, cited_keys, without_keys
-from localcrag.crag.query_terms import content_words, folded
-from localcrag.crag.yes_no_choices import ask_each, yes_or_no
+from localcrag.crag.answering.answer_form import answer_pattern, cited_keys, without_keys
+from localcrag.crag.judges.yes_no_choices import ask_each, yes_or_no
+from localcrag.crag.questions.query_terms import content_words, folded
 from localcrag.errors import ConstraintError
 from localcrag.evaluation.statistics import Floats
 from localcrag.evaluation.text_overlap import holds

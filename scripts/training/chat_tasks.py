@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from localcrag.crag import prompts
-from localcrag.crag.query_terms import WORD_PATTERN
+from localcrag.crag.questions.query_terms import WORD_PATTERN
 from localcrag.types import Evidence, Passage, Prompt, Strip, Turn
 
 from .chatter import Chatter

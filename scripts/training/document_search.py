@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from localcrag.crag.passage_scores import passage_scores, strip_scores
+from localcrag.crag.judges.passage_scores import passage_scores, strip_scores
 from localcrag.evaluation.statistics import Floats
 from localcrag.protocols import Evaluator
 from localcrag.types import Passage, Strip

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from localcrag.crag.query_terms import STOP_WORDS
+from localcrag.crag.questions.query_terms import STOP_WORDS
 from localcrag.crag.refinement.knowledge_strips import strips_of_block
 from localcrag.crag.refinement.strip_context import lead_in
 from localcrag.documents import LocalCorpus

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from localcrag.crag.query_terms import terms
+from localcrag.crag.questions.query_terms import terms
 from localcrag.crag.refinement.knowledge_strips import strips
 from localcrag.crag.refinement.strip_context import headings_above, in_context, judged_text
 from localcrag.documents import LocalCorpus

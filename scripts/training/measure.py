@@ -20,7 +20,7 @@ import numpy as np
 from localcrag.calibration.band import YES_PROBABILITY, JudgedPair, narrowest_band
 from localcrag.calibration.scale import Scale, log_odds, sigmoid
 from localcrag.crag import prompts
-from localcrag.crag.yes_no_choices import ask_each
+from localcrag.crag.judges.yes_no_choices import ask_each
 from localcrag.evaluation.statistics import Floats, Whole
 from localcrag.llm.evaluator import GgufEvaluator
 from localcrag.llm.gguf import read_metadata

@@ -16,7 +16,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from localcrag.crag.query_terms import STOP_WORDS
+from localcrag.crag.questions.query_terms import STOP_WORDS
 
 from .data import Example
 from .groups import MAX_TEXT_CHARACTERS, Group, window

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from itertools import groupby
 
-from localcrag.crag.query_terms import terms
+from localcrag.crag.questions.query_terms import terms
 from localcrag.crag.refinement.knowledge_strips import strip_at, strips
 from localcrag.crag.refinement.strip_context import headings_above
 from localcrag.types import Passage, Strip

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 
-from localcrag.crag.query_terms import STOP_WORDS
+from localcrag.crag.questions.query_terms import STOP_WORDS
 from localcrag.rank_fusion import STANDARD_RRF_K, ranked, rrf
 
 Scores = npt.NDArray[np.float32]

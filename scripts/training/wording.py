@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from localcrag.crag.query_terms import WORD_PATTERN, content_words
+from localcrag.crag.questions.query_terms import WORD_PATTERN, content_words
 
 
 def keywords(question: str) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from localcrag.crag.query_terms import content_words, folded
+from localcrag.crag.questions.query_terms import content_words, folded
 
 from .data import Example, Record, read_jsonl, read_questions, split_sentences, tidy
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from localcrag.crag.graders import CascadeGrader, EvaluatorGrader
+from localcrag.crag.judges.graders import CascadeGrader, EvaluatorGrader
 from localcrag.errors import ModelError
 from localcrag.evaluation import run as running
 from localcrag.evaluation.labels import Labelled

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from localcrag.crag.answering.aggregation import aggregated, show_computed
 from localcrag.crag.state import ComputedAnswer
-from localcrag.crag.table_answers.aggregation import aggregated, show_computed
 from localcrag.crag.table_answers.parsed_tables import tables_of
 from localcrag.crag.table_answers.table_matching import matched
 from localcrag.crag.table_answers.table_questions import recognised

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from localcrag.crag.amendments import amendments_among, corrections_first
+from localcrag.crag.doubts.amendments import amendments_among, corrections_first
 from localcrag.crag.refinement.knowledge_strips import strips
 from localcrag.types import BlockKind, Passage, Strip
 from tests.crag.values import passage, structured

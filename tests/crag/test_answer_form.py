@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from localcrag.crag import prompts
-from localcrag.crag.answer_form import (
+from localcrag.crag.answering.answer_form import (
     SaidBefore,
     answer_pattern,
     by_sentence,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from localcrag.crag.answer_types import lacks_asked_type
+from localcrag.crag.doubts.answer_types import lacks_asked_type
 
 
 @pytest.mark.parametrize(

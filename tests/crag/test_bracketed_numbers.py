@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from localcrag.crag.answer_form import citation_marks
-from localcrag.crag.bracketed_numbers import disarmed, is_citation_like, without_bracketed_numbers
-from localcrag.crag.citation_check import CitationChecker
+from localcrag.crag.answering.answer_form import citation_marks
+from localcrag.crag.answering.bracketed_numbers import disarmed, is_citation_like, without_bracketed_numbers
+from localcrag.crag.answering.citation_check import CitationChecker
 from localcrag.types import CitationMark, Evidence, Strip
 from tests.crag.values import passage
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from localcrag.crag.calendar_dates import are_shared, dates_of, without_dates
-from localcrag.crag.query_terms import figures_asked, figures_of
+from localcrag.crag.questions.calendar_dates import are_shared, dates_of, without_dates
+from localcrag.crag.questions.query_terms import figures_asked, figures_of
 
 
 @pytest.mark.parametrize(

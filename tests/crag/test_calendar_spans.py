@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from localcrag.crag.calendar_spans import holds_on, is_within, months_in, spans_of, weekdays_in
+from localcrag.crag.refinement.calendar_spans import holds_on, is_within, months_in, spans_of, weekdays_in
 from localcrag.crag.refinement.knowledge_strips import strips
 from tests.crag.test_row_lookup import table
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from localcrag.crag.citation_check import CitationChecker, support_share
+from localcrag.crag.answering.citation_check import CitationChecker, support_share
 from tests.crag.values import evidence
 
 DOSE = evidence("The dose is 5 mg a day.", "Children take half of it, says the leaflet of 2019.")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from localcrag.crag.closest_passages import say_closest
+from localcrag.crag.answering.closest_passages import say_closest
 from localcrag.crag.state import QuestionState
 from localcrag.events import Closest, Degraded, Event, Finished
 from localcrag.languages import FOREIGN_PASSAGES

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from localcrag.crag.table_answers.aggregation import aggregated
+from localcrag.crag.answering.aggregation import aggregated
 from localcrag.crag.table_answers.document_matches import document_matches
 from localcrag.crag.table_answers.table_questions import recognised
 from localcrag.types import Block, BlockKind, Passage

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from localcrag.crag.codes import codes_of, has_code, lacking_codes
+from localcrag.crag.questions.codes import codes_of, has_code, lacking_codes
 from tests.crag.values import passage
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from localcrag.crag.table_answers.aggregation import aggregated
+from localcrag.crag.answering.aggregation import aggregated
 from localcrag.crag.table_answers.column_changes import change_question
 from localcrag.crag.table_answers.document_matches import document_matches
 from tests.crag.test_aggregation import passages

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from localcrag.crag.compared_reader import COMPARED_PER_HIT, ComparedReader
+from localcrag.crag.wrapped_readers.compared_reader import COMPARED_PER_HIT, ComparedReader
 from localcrag.filters import parse
 from tests.crag.world import store_of
 from tests.fakes.store import HashEmbedder

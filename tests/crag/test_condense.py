@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from localcrag.crag import prompts
-from localcrag.crag.condense import MAX_TURNS, STANDALONE_TOKENS, condense
-from localcrag.crag.follow_ups import completion
-from localcrag.crag.query_terms import WORD_PATTERN, content_words, folded
+from localcrag.crag.questions.condense import MAX_TURNS, STANDALONE_TOKENS, condense
+from localcrag.crag.questions.follow_ups import completion
+from localcrag.crag.questions.query_terms import WORD_PATTERN, content_words, folded
 from localcrag.errors import ConstraintError
 from localcrag.events import Condensed, Degraded, Event, Retrieved, result_of
 from localcrag.types import Turn, WebPolicy, WebResult

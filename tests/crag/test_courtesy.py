@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from localcrag.crag.condense import condense
-from localcrag.crag.courtesy import is_courtesy
 from localcrag.crag.pipeline import NO_QUESTION
+from localcrag.crag.questions.condense import condense
+from localcrag.crag.questions.courtesy import is_courtesy
 from localcrag.events import Retrieved, result_of
 from localcrag.types import Status, Turn
 from tests.crag.world import Script, World, answer, of

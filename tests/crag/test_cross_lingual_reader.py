@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import localcrag
-from localcrag.crag.cross_lingual_reader import MAX_PLACES_GIVEN, CrossLingualReader, spread
-from localcrag.crag.reader_around import ReaderAround
+from localcrag.crag.wrapped_readers.cross_lingual_reader import MAX_PLACES_GIVEN, CrossLingualReader, spread
+from localcrag.crag.wrapped_readers.reader_around import ReaderAround
 from localcrag.filters import Filter
 from localcrag.joined_stores import reader_of
 from localcrag.types import Hit

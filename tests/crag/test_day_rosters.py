@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from localcrag.crag.table_answers.aggregation import aggregated
+from localcrag.crag.answering.aggregation import aggregated
 from localcrag.crag.table_answers.day_rosters import roster_question
 from localcrag.crag.table_answers.parsed_tables import tables_of
 from localcrag.types import Block, BlockKind

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from localcrag.crag.decomposition import MAX_PARTS, Division, divide, may_have_parts, parts_by_rule
+from localcrag.crag.answering.quotation import _as_asked
 from localcrag.crag.part_evidence import beside, stands_whole, tells_all
 from localcrag.crag.pipeline import _more_probable
-from localcrag.crag.quotation import _as_asked
+from localcrag.crag.questions.decomposition import MAX_PARTS, Division, divide, may_have_parts, parts_by_rule
 from localcrag.crag.refinement.knowledge_strips import whole
 from localcrag.crag.state import Finding
 from localcrag.errors import WebError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from localcrag.crag.document_versions import of_asked_version
+from localcrag.crag.questions.document_versions import of_asked_version
 from localcrag.types import Hit
 from tests.crag.values import passage
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from localcrag.crag.passage_scores import strip_scores
+from localcrag.crag.judges.passage_scores import strip_scores
 from localcrag.crag.refinement.earlier_mails import is_of_earlier_mail, with_newer_mails_first
 from localcrag.crag.refinement.knowledge_strips import strips
 from localcrag.documents.block_text import BlockText

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from localcrag.crag.expected_answers import lacks_expected
+from localcrag.crag.doubts.expected_answers import lacks_expected
 from localcrag.crag.refinement.knowledge_strips import strips, whole
 from localcrag.types import BlockKind
 from tests.crag.values import passage, structured

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from localcrag.crag.follow_ups import MAX_CARRIED_WORDS, completed
-from localcrag.crag.query_terms import WORD_PATTERN
+from localcrag.crag.questions.follow_ups import MAX_CARRIED_WORDS, completed
+from localcrag.crag.questions.query_terms import WORD_PATTERN
 from localcrag.languages import UNSPACED
 
 

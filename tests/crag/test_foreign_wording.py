@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from localcrag.crag.doubts.sureness import goes_over_rows
 from localcrag.crag.refinement.knowledge_strips import strips
 from localcrag.crag.state import QuestionState
-from localcrag.crag.sureness import goes_over_rows
 from localcrag.crag.table_answers.foreign_wording import asks_over_rows, in_english
 from localcrag.types import BlockKind
 from tests.crag.test_aggregation import value

@@ -6,7 +6,7 @@ import hashlib
 
 import pytest
 
-from localcrag.crag.given_text import ReaderWithText
+from localcrag.crag.wrapped_readers.given_text import ReaderWithText
 from localcrag.filters import parse
 from localcrag.types import Document, Page
 from tests.crag.world import split, store_of

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from localcrag.calibration.scale import Fusion
-from localcrag.crag.graders import (
+from localcrag.crag.judges.graders import (
     CascadeGrader,
     EvaluatorGrader,
     FusedGrader,

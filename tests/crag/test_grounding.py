@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import pytest
 
 from localcrag.crag import prompts
-from localcrag.crag.answer_form import without_keys
-from localcrag.crag.grounding import MAX_COMPARED_PAIRS, compare, ground
+from localcrag.crag.answering.answer_form import without_keys
+from localcrag.crag.answering.grounding import MAX_COMPARED_PAIRS, compare, ground
 from localcrag.crag.state import PipelineOptions, QuestionState
 from localcrag.errors import ConstraintError, ModelError
 from localcrag.events import (

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from localcrag.crag.mail_lookup import NAMED_WEIGHT, ONE_OF_THREAD_WEIGHT, named_headers
-from localcrag.crag.passage_scores import passage_scores, strip_scores
+from localcrag.crag.judges.mail_lookup import NAMED_WEIGHT, ONE_OF_THREAD_WEIGHT, named_headers
+from localcrag.crag.judges.passage_scores import passage_scores, strip_scores
 from localcrag.crag.refinement.knowledge_strips import strips
 from localcrag.types import Block, BlockKind, Passage
 from tests.crag.values import passage

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from localcrag.crag.manual_entries import NAMED_WEIGHT, named_entries
+from localcrag.crag.judges.manual_entries import NAMED_WEIGHT, named_entries
 from localcrag.crag.refinement.knowledge_strips import strips
 from localcrag.types import BlockKind, Passage
 from tests.crag.values import structured

@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from localcrag.crag.table_answers.aggregation import aggregated
+from localcrag.crag.answering.aggregation import aggregated
 from localcrag.crag.table_answers.parsed_tables import tables_of
 from localcrag.crag.table_answers.table_matching import matched
 from localcrag.crag.table_answers.table_questions import recognised

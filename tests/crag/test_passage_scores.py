@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from localcrag.calibration.scale import log_odds
-from localcrag.crag.passage_scores import (
+from localcrag.crag.judges.passage_scores import (
     FITTED_EVALUATOR,
     JUDGED_STRIPS,
     LACKING_CODE_WEIGHT,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from localcrag.crag.plain_question import is_plainer, may_have_talk, omitted_matter
+from localcrag.crag.questions.plain_question import is_plainer, may_have_talk, omitted_matter
 
 CHATTY = "Hi all, sorry to bother you, my boss asked me how many beds the clinic has, thanks a lot"
 

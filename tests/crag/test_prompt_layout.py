@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from localcrag.crag.graders import CascadeGrader
+from localcrag.crag.judges.graders import CascadeGrader
 from localcrag.crag.pipeline import Pipeline
 from localcrag.crag.prompt_layout import JointPassages
 from localcrag.crag.state import PipelineOptions, Query

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from localcrag.crag import prompts
+from localcrag.crag.judges.yes_no_choices import ask_each, ask_jointly
 from localcrag.crag.prompt_layout import IndependentLayout, JointLayout, JointPassages
-from localcrag.crag.yes_no_choices import ask_each, ask_jointly
 from localcrag.types import Evidence, Passage, Prompt, Strip
 from tests.fakes.llm import ScriptedModel, text_of
 

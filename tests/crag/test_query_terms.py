@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from localcrag.crag.query_terms import MAX_LINE_WORDS, own_words_pattern, rewrite
+from localcrag.crag.questions.query_terms import MAX_LINE_WORDS, own_words_pattern, rewrite
 from tests.fakes.llm import ScriptedModel
 
 CHATTY = "hi, I was wondering when the steam engine was patented by Watt, thanks"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from localcrag.crag.question_extent import (
+from localcrag.crag.questions.question_extent import (
     asks_for_command,
     asks_what_to_do,
     compared_things,

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from localcrag.crag.question_extent import asks_what_to_do
-from localcrag.crag.quotation import _most_probable
+from localcrag.crag.answering.quotation import _most_probable
+from localcrag.crag.questions.question_extent import asks_what_to_do
 from localcrag.crag.refinement.knowledge_strips import strips
 from localcrag.types import Block, BlockKind, Mode, Thresholds
 from tests.crag.test_pipeline import scripted

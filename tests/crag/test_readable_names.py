@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from localcrag.crag.readable_names import in_words, without_prefix
+from localcrag.crag.refinement.readable_names import in_words, without_prefix
 
 
 @pytest.mark.parametrize(

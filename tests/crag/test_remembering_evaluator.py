@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from localcrag.crag.remembering_evaluator import RememberingEvaluator
+from localcrag.crag.judges.remembering_evaluator import RememberingEvaluator
 from tests.fakes.llm import ScriptedEvaluator
 
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from localcrag.crag.passage_scores import passage_scores, strip_scores
+from localcrag.crag.judges.passage_scores import passage_scores, strip_scores
 from localcrag.crag.refinement.knowledge_strips import strips
-from localcrag.crag.row_lookup import (
+from localcrag.crag.rows.row_lookup import (
     COMPLETE_WEIGHT,
     DENIAL_WEIGHT,
     HEADER_ONLY_WEIGHT,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from localcrag.crag.refinement.knowledge_strips import strips
-from localcrag.crag.refinement.row_selection import (
+from localcrag.crag.refinement.strip_windows import windows
+from localcrag.crag.rows.row_selection import (
     narrowed_to_rows,
     of_the_entry,
     with_row_in_range,
     without_other_rows,
 )
-from localcrag.crag.refinement.strip_windows import windows
 from localcrag.types import BlockKind
 from tests.crag.values import TEXT, structured
 

@@ -7,7 +7,7 @@ from dataclasses import fields
 import pytest
 
 from localcrag.crag import prompts
-from localcrag.crag.graders import RUBRIC_SCORES, RUBRIC_THRESHOLDS, RubricAssessment, RubricGrader
+from localcrag.crag.judges.graders import RUBRIC_SCORES, RUBRIC_THRESHOLDS, RubricAssessment, RubricGrader
 from localcrag.errors import ConstraintError, ContextOverflow, ModelError
 from localcrag.events import Decided, Graded
 from localcrag.types import Action, GraderKind, Hit, Policy, RubricLabel, Status, Verdict

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from localcrag.crag.table_answers.aggregation import aggregated
+from localcrag.crag.answering.aggregation import aggregated
 from localcrag.crag.table_answers.document_matches import document_matches
 from localcrag.crag.table_answers.running_balances import is_running_balance
 from localcrag.crag.table_answers.table_questions import moved_question

@@ -6,10 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from localcrag.crag.expected_answers import lacks_quantity
-from localcrag.crag.refinement.knowledge_strips import strips, whole
-from localcrag.crag.state import QuestionState
-from localcrag.crag.sureness import (
+from localcrag.crag.doubts.expected_answers import lacks_quantity
+from localcrag.crag.doubts.sureness import (
     borne_out,
     goes_over_rows,
     is_sure,
@@ -17,7 +15,9 @@ from localcrag.crag.sureness import (
     may_be_outdated,
     stands_alone,
 )
-from localcrag.crag.told_numbers import contradicted_numbers, missing_numbers
+from localcrag.crag.doubts.told_numbers import contradicted_numbers, missing_numbers
+from localcrag.crag.refinement.knowledge_strips import strips, whole
+from localcrag.crag.state import QuestionState
 from localcrag.types import Answer, BlockKind, Grade, Mode, Status, Strip, Thresholds
 from tests.crag.test_pipeline import scripted
 from tests.crag.values import grade, passage, structured

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from localcrag.crag.table_answers.aggregation import MAX_LISTED_ROWS, aggregated
+from localcrag.crag.answering.aggregation import MAX_LISTED_ROWS, aggregated
 from localcrag.crag.table_answers.parsed_tables import tables_of
 from localcrag.crag.table_answers.table_matching import matched
 from localcrag.crag.table_answers.table_questions import recognised

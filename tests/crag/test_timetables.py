@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from localcrag.crag.table_answers.aggregation import aggregated
+from localcrag.crag.answering.aggregation import aggregated
 from localcrag.crag.table_answers.parsed_tables import tables_of
 from localcrag.crag.table_answers.timetables import trip_question
 from tests.crag.test_aggregation import passages

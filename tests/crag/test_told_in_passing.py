@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from localcrag.crag.doubts.told_in_passing import told_in_passing
 from localcrag.crag.refinement.knowledge_strips import strips, whole
-from localcrag.crag.told_in_passing import told_in_passing
 from localcrag.types import BlockKind
 from tests.crag.values import passage, structured
 

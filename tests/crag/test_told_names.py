@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from localcrag.crag.doubts.told_names import names_other_row, names_told_elsewhere
 from localcrag.crag.refinement.knowledge_strips import strips, whole
-from localcrag.crag.told_names import names_other_row, names_told_elsewhere
 from localcrag.types import BlockKind
 from tests.crag.values import passage, structured
 

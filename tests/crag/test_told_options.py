@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from localcrag.crag.doubts.told_options import missing_options
 from localcrag.crag.refinement.knowledge_strips import whole
-from localcrag.crag.told_options import missing_options
 from tests.crag.values import passage
 
 TEXT = "--[no-]trim: Cut lines. With --width=<n> they are cut there. -q is quiet."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from localcrag.crag.told_stories import told_around
+from localcrag.crag.questions.told_stories import told_around
 
 
 @pytest.mark.parametrize(

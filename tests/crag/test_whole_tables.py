@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from localcrag.crag.answering.whole_tables import MAX_ROWS, with_whole_table
 from localcrag.crag.refinement.knowledge_strips import strips
-from localcrag.crag.whole_tables import MAX_ROWS, with_whole_table
 from localcrag.types import Passage, Strip
 from tests.crag.test_row_lookup import table
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from localcrag.crag import prompts
-from localcrag.crag.decomposition import Division
-from localcrag.crag.graders import EvaluatorGrader, Grader, RubricAssessment, RubricGrader, YesNoGrader
+from localcrag.crag.judges.graders import EvaluatorGrader, Grader, RubricAssessment, RubricGrader, YesNoGrader
 from localcrag.crag.pipeline import Pipeline
+from localcrag.crag.questions.decomposition import Division
 from localcrag.crag.state import Adapters, PipelineOptions, Query
 from localcrag.errors import WebError
 from localcrag.events import Event, Finished

@@ -9,8 +9,8 @@ import pytest
 
 from localcrag.crag import prompts
 from localcrag.crag.agent import AnswerStep, LocalPlan, SearchStep
-from localcrag.crag.decomposition import Division
 from localcrag.crag.prompts import NOT_IN_EVIDENCE
+from localcrag.crag.questions.decomposition import Division
 from localcrag.errors import ConstraintError
 from localcrag.evaluation.fitness_check import FitnessMeasurement, measure_fitness
 from localcrag.evaluation.fitness_set import FitnessSet, load_fitness_set

@@ -11,7 +11,7 @@ from typing import Literal
 
 import pytest
 
-from localcrag.crag.answer_form import answer_pattern
+from localcrag.crag.answering.answer_form import answer_pattern
 from localcrag.crag.prompts import NOT_IN_EVIDENCE
 from localcrag.errors import ConstraintError
 from localcrag.llm import constraints

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from localcrag.crag.answer_form import answer_pattern
+from localcrag.crag.answering.answer_form import answer_pattern
 from localcrag.doc2query import QUESTION_LINES
 from localcrag.errors import ConstraintError
 from localcrag.llm.constraints import LINE_PATTERN, one_of, pattern_of_schema

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from localcrag.crag.graders import YesNoGrader
+from localcrag.crag.answering.aggregation import compute
+from localcrag.crag.judges.graders import YesNoGrader
 from localcrag.crag.pipeline import Pipeline
 from localcrag.crag.state import Adapters, PipelineOptions, Query, QuestionState
-from localcrag.crag.table_answers.aggregation import compute
 from localcrag.crag.table_answers.table_questions import recognised
 from localcrag.documents import LocalCorpus, LocalFile
 from localcrag.events import Computed, Event, Graded, answer_of

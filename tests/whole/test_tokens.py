@@ -12,7 +12,7 @@ from dataclasses import replace
 import pytest
 
 from localcrag.crag import prompts
-from localcrag.crag.graders import CascadeGrader, Grader, YesNoGrader
+from localcrag.crag.judges.graders import CascadeGrader, Grader, YesNoGrader
 from localcrag.crag.pipeline import Pipeline
 from localcrag.crag.prompt_layout import JointLayout, JointPassages
 from localcrag.crag.state import Adapters, PipelineOptions, Query

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from localcrag.calibration.scale import log_odds, sigmoid
-from localcrag.crag.query_terms import terms
+from localcrag.crag.questions.query_terms import terms
 from localcrag.crag.refinement.strip_context import headings_above
 from localcrag.types import HEADING_SEPARATOR, Strip
 

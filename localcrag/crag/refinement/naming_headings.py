@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from localcrag.crag.query_terms import terms
+from localcrag.crag.questions.query_terms import terms
 from localcrag.crag.refinement.strip_context import block_index, is_definition, led_to
 from localcrag.crag.refinement.strip_kinds import is_command
 from localcrag.types import BlockKind, Strip

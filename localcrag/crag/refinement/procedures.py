@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 
-from localcrag.crag.query_terms import terms
+from localcrag.crag.questions.query_terms import terms
 from localcrag.crag.refinement.knowledge_strips import strip_at
 from localcrag.crag.refinement.step_numbers import marked_start, step_number
 from localcrag.crag.refinement.strip_context import (

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import groupby
 
-from localcrag.crag.calendar_dates import without_dates
-from localcrag.crag.query_terms import figures_of, terms
+from localcrag.crag.questions.calendar_dates import without_dates
+from localcrag.crag.questions.query_terms import figures_of, terms
 from localcrag.crag.refinement.knowledge_strips import span, strip_at, strips_of_block
 from localcrag.crag.refinement.naming_headings import naming_heading
 from localcrag.crag.refinement.procedures import (

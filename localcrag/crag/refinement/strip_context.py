@@ -15,8 +15,8 @@ from dataclasses import replace
 from email.utils import parseaddr
 from itertools import islice, takewhile
 
-from localcrag.crag.readable_names import in_words
 from localcrag.crag.refinement.knowledge_strips import strip_at, strips_of_block
+from localcrag.crag.refinement.readable_names import in_words
 from localcrag.crag.refinement.setting_spans import section_of
 from localcrag.crag.refinement.strip_kinds import (
     QUESTION_MARKS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from localcrag.crag.readable_names import without_prefix
+from localcrag.crag.refinement.readable_names import without_prefix
 from localcrag.crag.refinement.step_numbers import step_number
 from localcrag.crag.refinement.strip_context import headings_above
 from localcrag.labelled_lines import LEADERS, flowing

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from localcrag.crag.query_terms import ASKING_WORDS, OPENING_WORDS, terms
+from localcrag.crag.questions.query_terms import ASKING_WORDS, OPENING_WORDS, terms
 from localcrag.types import CELL_SEPARATOR, BlockKind, Passage, Strip
 
 QUESTION_MARKS = ("?", "？", "؟")

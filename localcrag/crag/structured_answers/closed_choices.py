@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from localcrag.crag.query_terms import terms
+from localcrag.crag.questions.query_terms import terms
 from localcrag.crag.structured_answers.field_scores import Candidate, FieldScorer, Scored
 from localcrag.crag.structured_answers.field_wording import FieldWording
 from localcrag.crag.structured_answers.value_context import around

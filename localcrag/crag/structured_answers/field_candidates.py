@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from localcrag.crag.query_terms import terms
+from localcrag.crag.questions.query_terms import terms
 from localcrag.crag.refinement.knowledge_strips import strip_at, strips
 from localcrag.crag.structured_answers.field_scores import Candidate
 from localcrag.crag.structured_answers.field_wording import FieldWording

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from localcrag.crag.query_terms import terms
+from localcrag.crag.questions.query_terms import terms
 from localcrag.crag.structured_answers import closed_choices, list_values
 from localcrag.crag.structured_answers.closed_choices import ClosedChoice
 from localcrag.crag.structured_answers.field_candidates import CandidateFinder

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from localcrag.crag.query_terms import terms
+from localcrag.crag.questions.query_terms import terms
 from localcrag.crag.refinement.strip_context import judged_text
 from localcrag.crag.structured_answers.field_wording import FieldWording
 from localcrag.crag.structured_answers.form_vocabulary import names_field

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from localcrag.crag.query_terms import terms
+from localcrag.crag.questions.query_terms import terms
 from localcrag.crag.table_answers.table_values import CURRENCIES, UNITS, root, roots, word_list
 from localcrag.output_schema.output_shape import Field
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from localcrag.crag.query_terms import terms
+from localcrag.crag.questions.query_terms import terms
 from localcrag.crag.refinement.strip_kinds import is_row
 from localcrag.crag.structured_answers.field_candidates import fits_text
 from localcrag.crag.structured_answers.field_scores import TERM_WEIGHT, Candidate, FieldScorer

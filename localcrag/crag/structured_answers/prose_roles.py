@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from localcrag.crag.query_terms import terms
+from localcrag.crag.questions.query_terms import terms
 from localcrag.crag.structured_answers.field_wording import FieldWording
 from localcrag.crag.table_answers.table_values import word_list
 

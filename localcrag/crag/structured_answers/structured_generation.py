@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from localcrag.crag.answering.stored_quotes import lost_citations
 from localcrag.crag.policy import relevant
-from localcrag.crag.query_terms import stem, terms
+from localcrag.crag.questions.query_terms import stem, terms
 from localcrag.crag.state import Finding, Outcome, QuestionState
-from localcrag.crag.stored_quotes import lost_citations
 from localcrag.crag.structured_answers.field_candidates import pieces
 from localcrag.crag.structured_answers.field_filling import NOT_STATED, FieldFiller, FilledField, wanted
 from localcrag.crag.structured_answers.field_scores import FieldScorer

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from localcrag.crag.citation_check import cite
+from localcrag.crag.answering.citation_check import cite
 from localcrag.crag.refinement.knowledge_strips import span
 from localcrag.crag.refinement.recomposition import numbered
 from localcrag.crag.structured_answers.field_filling import FilledField

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from localcrag.crag.query_terms import terms
+from localcrag.crag.questions.query_terms import terms
 from localcrag.crag.structured_answers.value_spans import ValueSpan
 from localcrag.types import CELL_SEPARATOR, Strip
 

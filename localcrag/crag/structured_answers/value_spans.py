@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 
-from localcrag.crag.query_terms import STOP_WORDS
+from localcrag.crag.questions.query_terms import STOP_WORDS
 from localcrag.crag.structured_answers.field_wording import MEASURES
 from localcrag.crag.table_answers.table_values import is_missing, month_number, quantity, root, word_list
 from localcrag.output_schema.output_shape import LeafKind

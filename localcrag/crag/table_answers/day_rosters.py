@@ -11,8 +11,15 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from localcrag.crag.calendar_dates import MONTHS, are_shared, dates_of, is_day, weekday_numbers, without_days
-from localcrag.crag.query_terms import figures_asked, figures_of
+from localcrag.crag.questions.calendar_dates import (
+    MONTHS,
+    are_shared,
+    dates_of,
+    is_day,
+    weekday_numbers,
+    without_days,
+)
+from localcrag.crag.questions.query_terms import figures_asked, figures_of
 from localcrag.crag.table_answers.code_legends import meanings_of
 from localcrag.crag.table_answers.parsed_tables import ParsedTable
 from localcrag.crag.table_answers.table_columns import RowCondition, content

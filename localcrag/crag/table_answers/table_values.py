@@ -15,7 +15,7 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from enum import StrEnum
 
-from localcrag.crag.query_terms import folded, stem
+from localcrag.crag.questions.query_terms import folded, stem
 
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 """A word or a number in a name of a column, a cell or a question."""

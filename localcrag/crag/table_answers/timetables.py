@@ -15,9 +15,9 @@ from datetime import time
 from decimal import Decimal
 from itertools import pairwise
 
-from localcrag.crag.calendar_dates import MONTHS, WEEKDAYS
-from localcrag.crag.calendar_spans import weekdays_in
-from localcrag.crag.query_terms import IN_WORDS
+from localcrag.crag.questions.calendar_dates import MONTHS, WEEKDAYS
+from localcrag.crag.questions.query_terms import IN_WORDS
+from localcrag.crag.refinement.calendar_spans import weekdays_in
 from localcrag.crag.table_answers.parsed_tables import ParsedTable
 from localcrag.crag.table_answers.table_columns import RowCondition, content
 from localcrag.crag.table_answers.table_matching import TableMatch

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from decimal import Decimal, InvalidOperation
 
-from localcrag.crag.query_terms import IN_WORDS
+from localcrag.crag.questions.query_terms import IN_WORDS
 
 _SCALES = (
     {"w": "w watt watts", "kw": "kw kilowatt kilowatts", "mw": "megawatt megawatts"},

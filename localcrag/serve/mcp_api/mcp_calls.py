@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-from localcrag.crag.bracketed_numbers import disarmed
+from localcrag.crag.answering.bracketed_numbers import disarmed
 from localcrag.errors import LocalCragError, StoreError, UnknownKnowledgeBase
 from localcrag.events import Discovered, Event, Progressed, answer_of, report_of
 from localcrag.options import AskOptions

@@ -17,10 +17,10 @@ from benchmarks.peers.given import Given, hits
 from benchmarks.peers.own import forget
 from benchmarks.peers.wire import Cost, Setup, serve
 from localcrag.crag import prompts
+from localcrag.crag.judges.remembering_evaluator import RememberingEvaluator
 from localcrag.crag.pipeline import Pipeline
 from localcrag.crag.refinement.knowledge_strips import whole
 from localcrag.crag.refinement.recomposition import numbered
-from localcrag.crag.remembering_evaluator import RememberingEvaluator
 from localcrag.crag.state import Adapters, Query
 from localcrag.events import answer_of
 from localcrag.llm.language_model import LlamaCppModel

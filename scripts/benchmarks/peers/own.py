@@ -20,11 +20,11 @@ from typing import Any
 from benchmarks.peers.given import Given, Still, hits
 from benchmarks.peers.wire import Cost, Setup, serve
 from localcrag.crag import prompts
-from localcrag.crag.graders import Grader
+from localcrag.crag.judges.graders import Grader
+from localcrag.crag.judges.remembering_evaluator import RememberingEvaluator
 from localcrag.crag.pipeline import Pipeline
 from localcrag.crag.refinement.knowledge_strips import whole
 from localcrag.crag.refinement.recomposition import numbered
-from localcrag.crag.remembering_evaluator import RememberingEvaluator
 from localcrag.crag.state import Adapters, PipelineOptions, Query
 from localcrag.events import answer_of
 from localcrag.llm.decoding import Sampler

@@ -1,0 +1,380 @@
+"""Computing over a table: the answer to "how many" and "which has the most", by code and shown as such.
+
+The answer cites the rows that it names, and says of how many rows of which document it was computed, under
+which conditions, and what was left out. No model is asked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from decimal import ROUND_HALF_UP, Decimal
+from itertools import groupby
+from pathlib import PurePath
+
+from localcrag.crag.answering.bracketed_numbers import disarmed
+from localcrag.crag.answering.citation_check import cite
+from localcrag.crag.refinement.recomposition import numbered
+from localcrag.crag.state import ComputedAnswer, Outcome, QuestionState
+from localcrag.crag.table_answers.document_matches import document_matches
+from localcrag.crag.table_answers.lookup_questions import LookupQuestion
+from localcrag.crag.table_answers.parsed_tables import ParsedRow
+from localcrag.crag.table_answers.table_matching import TableMatch
+from localcrag.crag.table_answers.table_questions import TableQuestion, generic_about
+from localcrag.crag.table_answers.table_values import (
+    FLAGS,
+    TEMPORAL,
+    ColumnKind,
+    Value,
+    column_values,
+    is_missing,
+)
+from localcrag.events import Computed, Decided, Delta, Gathered, Steps, Verified
+from localcrag.types import (
+    Action,
+    Aggregate,
+    BlockKind,
+    CitationMark,
+    Computation,
+    Hit,
+    Origin,
+    Passage,
+    Status,
+)
+
+MAX_DOCUMENTS = 16
+"""The most documents whose tables are looked at, of those that a search found rows of."""
+MAX_PASSAGES = 20_000
+"""The most passages of a document whose tables are looked at."""
+MAX_NAMED_ROWS = 8
+"""The most rows that a count or a total names and cites."""
+MAX_LISTED_ROWS = 30
+"""The most rows that are listed, all of them named and cited."""
+MAX_TIES = 5
+"""The most rows that may share the first place."""
+_AVERAGE_DIGITS = 2
+"""The digits of an average after those of its values."""
+_OPENING, _CLOSING = "\ue000", "\ue001"
+_OWN = re.compile(f"{_OPENING}([0-9]+){_CLOSING}")
+_TO_DECIMAL_COMMA = str.maketrans(".,", ",.")
+_NUMBER = re.compile(r"[+-]?\d(?:[\d.,' \u00a0\u202f]*\d)?")
+
+
+def compute(
+    state: QuestionState, question: TableQuestion | LookupQuestion, found: Sequence[Hit]
+) -> Steps[ComputedAnswer | None]:
+    """Compute the answer over the one table that accounts for every word of the question.
+
+    Yields Computed and Decided if there is one. A table counts if a search found rows of its document, and
+    it is the only one of them that answers; at least one of its rows must be among the best hits.
+
+    Args:
+        state: the question and its adapters.
+        question: the form of the question.
+        found: the hits of its search, best first.
+    """
+    documents = _documents(found)
+    passages = state.adapters.store.passages(documents, limit=MAX_PASSAGES + 1) if documents else []
+    if isinstance(question, TableQuestion):
+        question = replace(question, beside=[hit.passage for hit in found] + list(passages))
+    near = {hit.passage.source for hit in found[: state.options.passages] if _has_rows(hit.passage)}
+    answers: dict[tuple[object, ...], tuple[ComputedAnswer, bool, bool]] = {}
+    for source, group in groupby(passages, key=lambda passage: passage.source):
+        of_document = list(group)
+        is_readable = len(of_document) <= MAX_PASSAGES and not any(_OPENING in p.text for p in of_document)
+        for match in document_matches(question, of_document, state.filter) if is_readable else ():
+            content = tuple(tuple(row.cells.items()) for row in match.rows)
+            computed = aggregated(match)
+            if computed is None:
+                return None
+            is_near = source in near
+            if content not in answers or is_near:
+                answers[content] = computed, is_near, match.loose
+    exact = [answer for answer in answers.values() if not answer[2]] or list(answers.values())
+    if isinstance(question, TableQuestion) and question.change is not None:
+        exact = _agreed(exact)
+    if len(exact) != 1:
+        return None
+    ((only, is_near, is_loose),) = exact
+    if not is_near:
+        return None
+    state.doubtful = state.doubtful or is_loose
+    yield Computed(only.computation)
+    state.action = Action.CORRECT
+    yield Decided(Action.CORRECT, state.options.policy, f"computed from {_rows_of(only.computation)}")
+    return only
+
+
+def _agreed(answers: Sequence[tuple[ComputedAnswer, bool, bool]]) -> list[tuple[ComputedAnswer, bool, bool]]:
+    """The answer over the most rows, if all have one value: a summary has the largest changes of a table.
+
+    Those over the rows that a word of the question tells apart come before others.
+    """
+    answers = [answer for answer in answers if answer[0].computation.conditions] or list(answers)
+    values = {answer.computation.value for answer, _, _ in answers}
+    most = max(answers, key=lambda each: each[0].computation.rows, default=None)
+    return [most] if most and len(values) == 1 else list(answers)
+
+
+def show_computed(computed: ComputedAnswer, *, sure: bool) -> Steps[Outcome]:
+    """Show a computed answer with its citations; ``sure`` says that the question was surely understood."""
+    evidence = numbered(computed.rows)
+    yield Gathered(tuple(evidence))
+    yield Delta(computed.text, computed.marks)
+    yield Verified(())
+    return Outcome(Status.ANSWERED if sure else Status.UNSURE, tuple(map(cite, evidence)))
+
+
+def _documents(found: Sequence[Hit]) -> dict[str, str]:
+    """The hashes of the documents that a search found rows of, by source, best first."""
+    documents: dict[str, str] = {}
+    for hit in found:
+        if _has_rows(hit.passage) and len(documents) < MAX_DOCUMENTS:
+            documents.setdefault(hit.passage.source, hit.passage.document)
+    return documents
+
+
+def _has_rows(passage: Passage) -> bool:
+    return passage.origin is Origin.DOCUMENTS and any(block.kind is BlockKind.ROW for block in passage.blocks)
+
+
+# ---------------------------------------------------------------------------------- computing
+
+
+_CODE = re.compile(r"(?=\S*\d)[\w./-]{1,12}")
+"""A cell that tells a row apart and does not name it: "K-116"."""
+_WORDS = re.compile(r"(?=.*[^\W\d_]{3})[^\W\d_][^·]{2,60}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Result:
+    """What was computed: its value, the sentence that says it, and the rows that it names."""
+
+    value: str
+    text: str
+    rows: tuple[ParsedRow, ...]
+
+
+def aggregated(match: TableMatch) -> ComputedAnswer | None:
+    """The answer over a table; None if no row counts, or too many share the first place."""
+    places = [at for at in range(len(match.rows)) if all(at in c.rows for c in match.conditions)]
+    counted = [at for at in places if not match.column or match.values.values[at] is not None]
+    if match.entity and match.question.operation is Aggregate.COUNT:
+        counted = [at for at in places if not is_missing(match.rows[at].cells.get(match.entity, ""))]
+    if not counted:
+        return None
+    by_operation = {Aggregate.COUNT: _counted, Aggregate.TOTAL: _summed, Aggregate.AVERAGE: _summed}
+    result = by_operation.get(match.question.operation, _extreme)(match, counted)
+    if result is None:
+        return None
+    passage = result.rows[0].strip.passage
+    computation = Computation(
+        operation=Aggregate.LIST if match.question.listing else match.question.operation,
+        column=match.table.header(match.column or match.entity),
+        value=result.value,
+        conditions=tuple(condition.words for condition in match.conditions),
+        rows=len(counted),
+        table_rows=len(match.table.rows),
+        left_out=tuple(_left_out(match, len(places) - len(counted))),
+        source=passage.source,
+        page=passage.page,
+    )
+    strips = tuple(row.strip for row in result.rows)
+    text, marks = _cited(f"{result.text}\n\n{_explained(computation)}")
+    return ComputedAnswer(computation, text, strips, marks)
+
+
+def _own(key: int) -> str:
+    """A citation while the text is made, in characters that no such table has; see :func:`_cited`."""
+    return f"{_OPENING}{key}{_CLOSING}"
+
+
+def _cited(made: str) -> tuple[str, tuple[CitationMark, ...]]:
+    """The text with its citations, and their places; what looks like one in a cell gets other brackets."""
+    text, marks = "", list[CitationMark]()
+    for at, part in enumerate(_OWN.split(made)):
+        if at % 2:
+            marks.append(CitationMark(int(part), len(text), len(text) + len(f"[{part}]")))
+            text += f"[{part}]"
+        else:
+            text += disarmed(part)
+    return text, tuple(marks)
+
+
+def _left_out(match: TableMatch, without_value: int) -> Iterator[str]:
+    """The rows that do not count, in words."""
+    name = match.table.header(match.column or match.entity)
+    if without_value:
+        yield f"{_count(without_value, 'row')} without a value of {name}"
+    for condition in match.conditions:
+        cells = [row.cells.get(condition.column, "") for row in match.rows]
+        if missing := sum(is_missing(cell) for at, cell in enumerate(cells) if at not in condition.rows):
+            yield f"{_count(missing, 'row')} without a value of {match.table.header(condition.column)}"
+    if match.totals:
+        yield f"{_count(match.totals, 'row')} of totals"
+
+
+def _explained(computation: Computation) -> str:
+    """The sentence that says how the answer was computed."""
+    where = f" where {' and '.join(computation.conditions)}" if computation.conditions else ""
+    column = f", column {computation.column}" if computation.column else ""
+    left = f"; left out: {', '.join(computation.left_out)}" if computation.left_out else ""
+    return f"(Computed from {_rows_of(computation)}{where}{column}{left}.)"
+
+
+def _rows_of(computation: Computation) -> str:
+    name = PurePath(computation.source).name or computation.source
+    return f"{_count(computation.rows, 'row')} of {name}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def _counted(match: TableMatch, counted: Sequence[int]) -> _Result | None:
+    """The number of rows, or of the different values of a column in them."""
+    column = match.entity or _naming_column(match, [match.rows[at] for at in counted])
+    first: dict[str, ParsedRow] = {}
+    for at in counted:
+        row = match.rows[at]
+        shown = row.cells.get(column, "") or _shown_row(row)
+        first.setdefault(shown if match.entity else f"{at} {shown}", row)
+    number = len(first)
+    if match.question.listing:
+        return _listed(match, list(first.values()), column, are_all=number == len(counted))
+    named = list(first.values())[:MAX_NAMED_ROWS]
+    listed = ", ".join(
+        f"{row.cells.get(column, '') or _shown_row(row)} {_own(key)}" for key, row in enumerate(named, 1)
+    )
+    more = f" and {number - len(named):,} more" if number > len(named) else ""
+    header = match.table.header(column)
+    return _Result(f"{number:,}", f"{number:,} – {header}: {listed}{more}", tuple(named))
+
+
+def _naming_column(match: TableMatch, rows: Sequence[ParsedRow]) -> str:
+    """The first column; if it holds dates, one of words which tells some rows apart, if there is one."""
+    label, *others = match.table.columns
+    if column_values(match.table.cells(label)).kind not in TEMPORAL:
+        return label
+    for column in others:
+        cells = [row.cells.get(column, "") for row in rows]
+        if len(set(cells)) == len(cells) > 1 and all(map(_WORDS.fullmatch, cells)):
+            return column
+    return label
+
+
+def _listed(match: TableMatch, rows: Sequence[ParsedRow], column: str, *, are_all: bool) -> _Result | None:
+    """The names of all rows, or of the different values of a column in them; None if they are too many.
+
+    A name has the first cell of its row beside it, if each name is that of one row; a code has a name there.
+    """
+    if len(rows) > MAX_LISTED_ROWS:
+        return None
+    label = match.table.columns[0]
+    names = [row.cells.get(column, "") or _shown_row(row) for row in rows]
+    if are_all and column != label:
+        labels = [row.cells.get(label, "") for row in rows]
+        names = [f"{name} ({cell})" if cell else name for name, cell in zip(names, labels, strict=True)]
+    elif are_all:
+        beside = [_name_beside(match, row) for row in rows]
+        names = [f"{name} ({cell})" if cell else name for name, cell in zip(names, beside, strict=True)]
+    listed = ", ".join(f"{name} {_own(key)}" for key, name in enumerate(names, 1))
+    return _Result("; ".join(names), f"{match.table.header(column)}: {listed}", tuple(rows))
+
+
+def _shown_row(row: ParsedRow) -> str:
+    return next(filter(None, row.cells.values()), "")
+
+
+def _summed(match: TableMatch, counted: Sequence[int]) -> _Result | None:
+    """The total or the average of a column."""
+    values = [value for at in counted if isinstance(value := match.values.values[at], Decimal)]
+    total = sum(values, Decimal(0))
+    operation = match.question.operation
+    if operation is Aggregate.AVERAGE:
+        digits = max(0, *(-int(value.as_tuple().exponent) for value in values)) + _AVERAGE_DIGITS
+        mean = (total / len(values)).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
+        shown = f"{mean:,f}".rstrip("0").rstrip(".")
+    else:
+        shown = f"{total:,f}"
+    if match.values.decimal_comma:
+        shown = shown.translate(_TO_DECIMAL_COMMA)
+    first = match.rows[counted[0]].cells[match.column]
+    said = _NUMBER.sub(shown, first, count=1)
+    rows = [match.rows[at] for at in counted]
+    named = rows if len(rows) <= MAX_NAMED_ROWS else rows[:1]
+    keys = "".join(_own(key) for key in range(1, len(named) + 1))
+    first_only = " (the first of them)" if len(named) < len(rows) else ""
+    text = f"The {operation} of {match.table.header(match.column)}: {said} {keys}{first_only}"
+    return _Result(said, text, tuple(named))
+
+
+def _extreme(match: TableMatch, counted: Sequence[int]) -> _Result | None:
+    """The rows with the highest or the lowest values; None if too many share a place."""
+    asked = match.question
+
+    def value_of(at: int) -> Value:
+        value = match.values.values[at]
+        assert value is not None
+        return value
+
+    ranked = sorted(counted, key=value_of, reverse=asked.highest)
+    last = value_of(ranked[min(asked.count, len(ranked)) - 1])
+    chosen = [at for place, at in enumerate(ranked) if place < asked.count or value_of(at) == last]
+    if len(chosen) > asked.count + MAX_TIES - 1 or (len(chosen) == len(ranked) > 1 and asked.count == 1):
+        return None
+    rows = [match.rows[at] for at in chosen]
+    lines: dict[str, list[int]] = {}
+    for key, row in enumerate(rows, 1):
+        lines.setdefault(_winner(match, row), []).append(key)
+    text = "\n".join(f"{line} {''.join(map(_own, keys))}" for line, keys in lines.items())
+    value = "; ".join(dict.fromkeys(row.cells[match.column] for row in rows))
+    return _Result(value, text, tuple(rows))
+
+
+def _winner(match: TableMatch, row: ParsedRow) -> str:
+    """A row with the highest or lowest value, in words."""
+    asked, table = match.question, match.table
+    superlative = asked.superlative.replace("recently", "recent")
+    label = table.columns[0]
+    named = match.entity or label
+    who = _with_header(match, named, row)
+    if not match.entity and (name := _name_beside(match, row)):
+        who = f"{who} ({name})"
+    other = row.cells.get(label, "") if named != label and match.column != label else ""
+    value = f"{table.header(match.column)} {row.cells[match.column]}"
+    value = f"{value} ({other})" if other else value
+    if asked.count > 1:
+        return f"{who}: {value}"
+    if match.column == named:
+        return f"The {superlative}: {value}"
+    if asked.asking in ("which", "who") or match.entity:
+        is_so = bool(asked.about or generic_about(asked.superlative)) and not asked.says_has
+        verb = "is" if is_so else "has"
+        return f"{who} {verb} the {superlative}: {value}"
+    return f"The {superlative}: {value}, for {who}"
+
+
+def _name_beside(match: TableMatch, row: ParsedRow) -> str:
+    """The name of a row whose first cell is only a code: its next cell of words, which few rows share."""
+    label, *others = match.table.columns
+    if _CODE.fullmatch(row.cells.get(label, "")) is None:
+        return ""
+    cells = ((column, row.cells.get(column, "")) for column in others)
+    worded = (column for column, cell in cells if _WORDS.fullmatch(cell) and cell.casefold() not in FLAGS)
+    column = next((column for column in worded if _tells_apart(match.table.rows, column)), "")
+    return row.cells[column] if column else ""
+
+
+def _tells_apart(rows: Sequence[ParsedRow], column: str) -> bool:
+    """Whether the cells of a column differ in more than half of the rows."""
+    return 2 * len({row.cells.get(column, "") for row in rows}) > len(rows)
+
+
+def _with_header(match: TableMatch, column: str, row: ParsedRow) -> str:
+    """A cell that names a row, with the name of its column if the cell is only a number or a date."""
+    cell = row.cells.get(column, "") or _shown_row(row)
+    kind = match.values.kind if column == match.column else None
+    bare = cell.replace(".", "").replace("-", "").isdigit() or kind in (ColumnKind.DATE, ColumnKind.TIME)
+    return f"{match.table.header(column)} {cell}" if bare else cell

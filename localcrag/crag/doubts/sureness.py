@@ -1,0 +1,231 @@
+"""Whether the evidence found is enough to answer without a warning, when the grades alone leave it open.
+
+A passage is judged with doubt where much of it is about something else. So the evidence also surely answers
+if a strip of it is probable enough by itself (:func:`borne_out`), or if it is of the one passage that is far
+more probable than all others (:func:`stands_alone`). And whatever the judges say, a number of the question
+that the evidence does not have (:mod:`.told_numbers`) is a reason to check it: what a garage costs "from
+May 2028" is not told by its price of 2026, which to a judge of relevance looks just like it.
+
+The bounds were chosen by version 6 of the evaluator's word on questions about documents held out from its
+training and about such that nothing was trained on (``scripts/training/unseen_documents``): of 136 of these
+whose answer is among twenty strips, the best strip reaches 0.55 and answers for 0.55, and does not answer for
+0.07; of 58 that only look answerable one reaches it for 0.10. With 0.45 it would be 0.59, 0.09 and 0.19.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from localcrag.calibration.scale import log_odds
+from localcrag.crag.policy import settled
+from localcrag.crag.questions.query_terms import terms, terms_asked_for
+from localcrag.crag.questions.question_extent import things_asked_for
+from localcrag.crag.refinement.earlier_mails import is_of_earlier_mail
+from localcrag.crag.refinement.recomposition import is_read_with
+from localcrag.crag.refinement.strip_context import headings_above, judged_text
+from localcrag.crag.refinement.strip_kinds import cells_of, is_row, named_cell, prose_of
+from localcrag.crag.rows.row_lookup import is_one_of_many, is_one_of_several
+from localcrag.crag.state import QuestionState
+from localcrag.crag.table_answers.foreign_wording import asks_over_rows
+from localcrag.crag.table_answers.table_questions import asks_for_rows, asks_for_total
+from localcrag.languages import language_of
+from localcrag.types import BlockKind, Grade, GraderKind, Passage, Policy, Strip, Verdict
+
+SURE_STRIP, PROBABLE_STRIP = 0.55, 0.45
+"""The evaluator's probability from which on a strip surely answers, and that from which on it does if hardly
+another one is nearly as probable."""
+MAX_RIVALS, RIVAL_SHARE = 1, 0.5
+"""How many other strips may be nearly as probable as one that probably answers, and the share of its
+probability from which on they are."""
+LONE_GRADE, LONE_LOG_ODDS = 0.3, 1.6
+"""The grade from which on a passage surely answers by itself, and by how much its log-odds must then be above
+those of every other passage: its odds are five times as high."""
+EQUAL_ROW_SHARE, MIN_EQUAL_ROWS = 0.9, 2
+"""The share of the probability of a row from which on another one is as probable, and how many others make it
+one of many."""
+_GRADERS_OF_EVALUATOR = frozenset({GraderKind.EVALUATOR, GraderKind.FUSED})
+_CHANGEABLE = re.compile(
+    r"\b(?:when|until|how (?:much|many|long)|cost|price|date|day|time|wann|wie ?viele?|kostet|preis)\b",
+    re.IGNORECASE,
+)
+_MUCH_ASKED = re.compile(
+    r"\bhow (?:much|many)\b|\bwie ?viele?\b|\bcombien\b|\bcuánt[oa]s?\b|\bquant[aei]\b|\bсколько\b",
+    re.IGNORECASE,
+)
+"""How a question asks for an amount or a number: in English, German, French, Spanish, Italian, Russian."""
+_MESSAGE = re.compile(
+    r"^\W?\d{1,2}[./]\d{1,2}[./]\d{2,4},? \d\d?[:.]\d\d[^\n:]{0,8}[\]–-]? ?[^\W\d][^:\n]{0,40}: ",
+    re.MULTILINE,
+)
+"""How a message of a chat begins in its export: "[02/03/2025, 18:04] Ann: "."""
+_MIN_MESSAGES = 2
+_WORD_JOINER = re.compile(r"[-_/.]")
+
+
+def is_sure(state: QuestionState, kept: Sequence[Strip]) -> bool:
+    """Whether the evidence is enough: by the policy, or as the evaluator judges strips and passages.
+
+    If no passage could be graded, it is not, however sure a strip seems.
+    """
+    policy = state.options.policy
+    if all(grade.verdict is Verdict.ERROR for grade in state.grades):
+        return False
+    if settled(state.grades, policy, state.adapters.grader.thresholds):
+        return True
+    if policy is not Policy.CRAG or state.adapters.evaluator is None:
+        return False
+    if borne_out(kept, state.question):
+        return True
+    is_alone = is_graded_by_evaluator(state) and stands_alone(kept, state.grades)
+    return is_alone and not _is_any_row(state.question, kept)
+
+
+def _is_any_row(question: str, kept: Sequence[Strip]) -> bool:
+    """Whether the best strip is a row that the question does not name, of a table with several others.
+
+    It names a row by the whole of a cell, or by a word in a cell that the text around the table has not: in
+    an offer for the roof, "Roof & Wall" is not named by the roof.
+    """
+    best = max(kept, key=lambda strip: strip.score)
+    rows = sum(block.kind is BlockKind.ROW for block in best.passage.blocks)
+    if not is_row(best) or rows <= MIN_EQUAL_ROWS:
+        return False
+    around = f"{best.passage.title} {headings_above(best)} {prose_of(best.passage)}"
+    asked = terms_asked_for(question)
+    values = [terms(value) for _, value in map(named_cell, cells_of(best)) if any(map(str.isalpha, value))]
+    if any(value and value <= asked for value in values):
+        return False
+    own = asked & set[str]().union(*values) - terms(around)
+    return is_one_of_many(question, best) or not own
+
+
+def is_weak(state: QuestionState, kept: Sequence[Strip]) -> bool:
+    """Whether no strip reaches the evaluator's floor: then one is shown only since it stands out."""
+    evaluator = state.adapters.evaluator
+    return evaluator is not None and all(strip.score < evaluator.thresholds.lower for strip in kept)
+
+
+def is_graded_by_evaluator(state: QuestionState) -> bool:
+    """Whether the confidences of the grades are on the scale that the evaluator's thresholds are on."""
+    return state.adapters.grader.kind in _GRADERS_OF_EVALUATOR
+
+
+def loses_best(kept: Sequence[Strip], shown: Sequence[Strip]) -> bool:
+    """Whether of all strips kept those that are shown are far less probable than the best one."""
+    best = max((strip.score for strip in kept), default=0.0)
+    return max((strip.score for strip in shown), default=0.0) < RIVAL_SHARE * best
+
+
+def goes_over_rows(state: QuestionState, kept: Sequence[Strip]) -> bool:
+    """Whether the question goes over all rows of a table, and the evidence is one that it does not name.
+
+    "How many are there?" and "which has the most?" are answered by code if at all. Of "who won the league?"
+    it shows in that other rows are as probable, and of "how much did we bring to the bank?" in that other
+    rows have the very cell that names this one.
+    """
+    best, question = max(kept, key=lambda strip: strip.score, default=None), state.question
+    if best is None or not is_row(best):
+        return False
+    over_rows = asks_for_rows(question) or asks_over_rows(question) or asks_for_total(question)
+    if not is_one_of_many(question, best):
+        may_add_up = over_rows or _MUCH_ASKED.search(question) is not None
+        return may_add_up and is_one_of_several(question, best, kept)
+    return over_rows or (not things_asked_for(question) and _is_among_equals(best, kept, question))
+
+
+def _is_among_equals(row: Strip, kept: Sequence[Strip], question: str) -> bool:
+    """Whether several rows of a document are nearly as probable as one of it, and as near to the question.
+
+    A row that has a word of the question which another one lacks is the one that it names.
+    """
+    least, asked = EQUAL_ROW_SHARE * row.score, terms_asked_for(question)
+    own = terms(row.text) & asked
+    alike = [
+        each
+        for each in kept
+        if is_row(each)
+        and each.score >= least
+        and each.passage.document == row.passage.document
+        and own <= terms(each.text)
+    ]
+    told = judged_text(row)
+    known = terms(told) | terms(_WORD_JOINER.sub(" ", told))
+    return len(alike) > MIN_EQUAL_ROWS and not asked <= known
+
+
+def may_be_outdated(question: str, kept: Sequence[Strip], passages: Sequence[Passage] = ()) -> bool:
+    """Whether the best evidence is of an earlier mail or message than others, and may have changed since.
+
+    What changes in a thread or a chat are days, prices and numbers. In a chat there must be a later message
+    with half of the words that the question and the evidence share, in one of the ``passages``.
+    """
+    best = max(kept, key=lambda strip: strip.score, default=None)
+    if best is None or _CHANGEABLE.search(question) is None:
+        return False
+    if is_of_earlier_mail(best):
+        return True
+    named = terms(question) & terms(best.text)
+    if not named or len(_MESSAGE.findall(best.passage.text)) < _MIN_MESSAGES:
+        return False
+    later = (line for passage in passages for line in _messages_after(passage, best))
+    return any(2 * len(named & terms(line)) >= len(named) for line in later)
+
+
+def _messages_after(passage: Passage, strip: Strip) -> Iterator[str]:
+    """The lines of a chat in a passage of the same document that stand below the line of a strip."""
+    if passage.source != strip.passage.source:
+        return
+    line_end = passage.text.find("\n", max(0, strip.end - passage.start))
+    if passage.start > strip.end:
+        yield from passage.text.split("\n")
+    elif line_end >= 0:
+        yield from passage.text[line_end:].split("\n")
+
+
+def borne_out(strips: Sequence[Strip], question: str = "") -> bool:
+    """Whether a strip surely answers: by its own probability, or since few others come near it.
+
+    What stands in one list or short paragraph with it is read with it, and is no rival of it. If the
+    ``question`` is in another language than the strip, only its own probability counts: what the others have
+    is not comparable.
+
+    Args:
+        strips: the strips that were kept, with the evaluator's probabilities as scores.
+        question: the question, if its language is to be considered.
+    """
+    if not strips:
+        return False
+    best = max(strips, key=lambda strip: strip.score)
+    if best.score >= SURE_STRIP or _is_across(question, best.text):
+        return best.score >= SURE_STRIP
+    rivals = [strip for strip in strips if not is_read_with(strip, best)]
+    own = " ".join(best.text.split())
+    near = {" ".join(strip.text.split()) for strip in rivals if strip.score >= RIVAL_SHARE * best.score}
+    return best.score >= PROBABLE_STRIP and len(near - {own}) <= MAX_RIVALS
+
+
+def _is_across(question: str, text: str) -> bool:
+    """Whether a question and a text are in two languages, as far as they tell."""
+    asked, told = language_of(question, ""), language_of(text, "")
+    return bool(asked and told) and asked != told
+
+
+def stands_alone(strips: Sequence[Strip], grades: Sequence[Grade]) -> bool:
+    """Whether one passage is far more probable than all others, and the best strip is of it.
+
+    Args:
+        strips: the strips that were kept, with the evaluator's probabilities as scores.
+        grades: all grades of the question; of a passage that was graded again, the higher one counts.
+    """
+    confidences: dict[str, float] = {}
+    for grade in grades:
+        if grade.confidence is not None:
+            known = confidences.get(grade.hit.passage.id, 0.0)
+            confidences[grade.hit.passage.id] = max(known, grade.confidence)
+    if not strips or not confidences:
+        return False
+    best = max(strips, key=lambda strip: strip.score).passage.id
+    confidence = confidences.pop(best, 0.0)
+    others = max(confidences.values(), default=0.0)
+    return confidence >= LONE_GRADE and log_odds(confidence) - log_odds(others) >= LONE_LOG_ODDS

@@ -1,0 +1,77 @@
+"""The names of a question that its best evidence does not tell of, though other evidence does.
+
+"How long is the guarantee of Weber?" is not told by the offer of another bidder, and "how much atropine for
+20 kilos?" not by the row of another medicine, which to a judge of relevance look just like it. A name that no
+document has is no reason for doubt: the question may call it otherwise.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from localcrag.crag.questions.query_terms import terms
+from localcrag.crag.refinement.knowledge_strips import strips_of_block
+from localcrag.crag.refinement.strip_context import judged_text
+from localcrag.crag.refinement.strip_kinds import cells_of, is_row, named_cell
+from localcrag.types import BlockKind, Passage, Strip
+
+_NAME = re.compile(r"(?<=[\w,;:'’)] )[A-ZÀ-Þ][\w'’-]+")
+"""A word with a capital letter within a sentence."""
+_JOINER = re.compile(r"[-_/.]")
+
+
+def names_told_elsewhere(question: str, kept: Sequence[Strip]) -> list[str]:
+    """The names of a question that only strips of other documents than the best strip's have, in order.
+
+    A strip is read with its passage, its title, the fields of its document and its source.
+
+    Args:
+        question: the question.
+        kept: the strips that may be shown, with their probabilities as scores.
+    """
+    best = max(kept, key=lambda strip: strip.score, default=None)
+    names = _NAME.findall(question)
+    if best is None or not names:
+        return []
+    source = best.passage.source
+    others = set[str]().union(*(_terms_around(strip) for strip in kept if strip.passage.source != source))
+    told = _terms_around(best)
+    return [name for name in names if (own := terms(name)) and own <= others and not own <= told]
+
+
+def names_other_row(question: str, kept: Sequence[Strip], seen: Sequence[Passage]) -> bool:
+    """Whether the best strip is a row, and a question names another row that was found, not that one.
+
+    A row is named by the value of its first column, in whatever letters; a number names none.
+
+    Args:
+        question: the question.
+        kept: the strips that may be shown, with their probabilities as scores.
+        seen: the passages that were graded.
+    """
+    best = max(kept, key=lambda strip: strip.score, default=None)
+    if best is None or not is_row(best):
+        return False
+    asked, own = terms(question), terms(f"{judged_text(best)} {best.passage.title}")
+    labels = [terms(label) for label in _first_cells(seen)]
+    return any(label and label <= asked and not label & own for label in labels)
+
+
+def _first_cells(passages: Sequence[Passage]) -> Iterator[str]:
+    """The values of the first columns of all rows, but for numbers."""
+    for passage in passages:
+        for block in passage.blocks:
+            rows = strips_of_block(passage, block) if block.kind is BlockKind.ROW else []
+            for row in rows[:1]:
+                _, value = named_cell(cells_of(row)[0])
+                if value[:1].isalpha():
+                    yield value
+
+
+def _terms_around(strip: Strip) -> set[str]:
+    """The terms of a strip and of all that it is read with."""
+    passage = strip.passage
+    fields = " ".join(map(str, passage.meta.values()))
+    text = f"{judged_text(strip)} {passage.text} {passage.source} {fields}"
+    return terms(text) | terms(_JOINER.sub(" ", text))

@@ -1,0 +1,152 @@
+"""Looking up an entry of a manual by its name: what a command does, and what one of its options means.
+
+"What does git-trim do?" is answered by the line "git-trim - Cut lines to a width" or by the first sentence of
+its page, and "What does -B do in git-trim?" by the item "-B: …" of that page, which differs from "-b: …" by
+the case of a letter alone. To a judge of sentences all of a page is about its command, and its options are
+much alike. So what the question names counts for more.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from localcrag.crag.questions.query_terms import terms
+from localcrag.crag.questions.question_extent import compared_names
+from localcrag.crag.refinement.strip_context import block_index, heading_blocks_above
+from localcrag.crag.refinement.strip_kinds import OPTION, ends_as_sentence, is_code
+from localcrag.types import BlockKind, Strip
+
+NAMED_WEIGHT = 4.0
+"""What the log-odds gain of the line that says what a command is, of the first sentence of its page, and of
+the option that is asked for."""
+MAX_PARTS_BESIDE = 1
+"""The most parts that a term has beside the name of the thing it defines: "stable/non-free/"."""
+MAX_TERM_CHARACTERS = 120
+"""The longest term that names options: "-n N, --lines N"."""
+_THING = re.compile(
+    r"what (?:does|do) (?:the )?(?P<done>.+?) do"
+    r"|(?:what(?:'s|’s| is)|was ist) (?P<is>(?!the\b|an?\b).+?)(?: (?:used )?for)?"
+    r"|was (?:macht|tut) (?P<tut>.+)|que fait (?P<fait>.+)",
+    re.IGNORECASE,
+)
+"""How a question asks what a command, or anything else by its name, does or is."""
+_CALLED = re.compile(
+    r"^(?:(?:the|der|das|die|la) )?"
+    r"|\b (?:command|program(?:me)?|utility|tool|function|Befehl|Programm)$",
+    re.IGNORECASE,
+)
+_TITLE_END = re.compile(r"\(\d\w{0,3}\)| +[-–—|:] +")
+"""What ends the name at the beginning of a title: "git-trim(1)", "trim — Tools 2.0"."""
+_NAME_PART = re.compile(r"[^\W_]+")
+_SUMMARY = re.compile(r"(?P<name>[^\s,]+(?:[ ,][^\s,]+){0,3}?) (?:-{1,2}|[–—]) \w")
+"""How the line begins that says what a command is."""
+_OPENING = frozenset(
+    ["description", "overview", "introduction", "synopsis", "name", "purpose", "beschreibung", "einführung"]
+)
+"""The headings that the first sentence of a page may stand below, beside its title."""
+_OF_ANY_OPTION = terms(
+    "option options flag flags switch switches parameter argument command difference differ between mean "
+    "means meaning used use effect specify bedeutet macht unterschied zwischen schalter"
+)
+"""The words of a question about an option that do not name the command that it is of."""
+
+
+def named_entries(question: str, found: Sequence[Strip]) -> dict[int, float]:
+    """What the log-odds of strips gain that are the entry of a manual which a question names, by index.
+
+    Args:
+        question: the question.
+        found: the strips to choose from, of one passage or of several.
+    """
+    return _summaries(question, found) | _named_options(question, found) | _compared(question, found)
+
+
+def _compared(question: str, found: Sequence[Strip]) -> dict[int, float]:
+    """The gains of the definitions of two things that are compared, if one document has both.
+
+    The entry "stable/non-free/: …" may have a word beside the name of its thing.
+    """
+    names = [tuple(_parts(name)) for name in compared_names(question)]
+    if len(set(names)) < len(names) or not all(names):
+        return {}
+    entries = [(at, strip.passage.document, _defined(strip, names)) for at, strip in enumerate(found)]
+    pages = {page for _, page, name in entries if name}
+    both = {page for page in pages if {name for _, of, name in entries if name and of == page} == set(names)}
+    return {at: NAMED_WEIGHT for at, page, name in entries if name and page in both}
+
+
+def _defined(strip: Strip, names: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    """That of some names which an item of a list, or a row, defines; empty if it is none or several."""
+    term, mark, _ = strip.text.partition(": ")
+    parts = _parts(term) if mark and len(term) <= MAX_TERM_CHARACTERS else []
+    own = [name for name in names if set(name) <= set(parts) and len(parts) <= len(name) + MAX_PARTS_BESIDE]
+    return own[0] if len(own) == 1 else ()
+
+
+def _summaries(question: str, found: Sequence[Strip]) -> dict[int, float]:
+    """The gains of what says first what the thing is that is asked for by its name."""
+    asked = _THING.fullmatch(" ".join(question.split()).rstrip("?!. "))
+    thing = _parts(_CALLED.sub("", next(filter(None, asked.groups()), ""))) if asked else []
+    if not thing:
+        return {}
+    gains: dict[int, float] = {}
+    for at, strip in enumerate(found):
+        summary = _SUMMARY.match(strip.text)
+        is_summary = summary is not None and _parts(summary["name"]) == thing and not is_code(strip)
+        is_of_page = _parts(_TITLE_END.split(strip.passage.title)[0]) == thing
+        if is_summary or (is_of_page and _is_opening(strip, thing)):
+            gains[at] = NAMED_WEIGHT
+    return gains
+
+
+def _is_opening(strip: Strip, thing: Sequence[str]) -> bool:
+    """Whether a strip is the first sentence of the first paragraph below a title, or its description."""
+    blocks, at = strip.passage.blocks, block_index(strip)
+    if at < 0 or blocks[at].kind is not BlockKind.PARAGRAPH or blocks[at].start != strip.start:
+        return False
+    headings = heading_blocks_above(strip)
+    if (
+        not ends_as_sentence(strip.text)
+        or not headings
+        or any(
+            block.kind is BlockKind.PARAGRAPH and block.start > headings[-1].start for block in blocks[:at]
+        )
+    ):
+        return False
+    last = _parts(strip.passage.text_between(headings[-1].start, headings[-1].end))
+    return last[: len(thing)] == list(thing) or (len(last) == 1 and last[0] in _OPENING)
+
+
+def _named_options(question: str, found: Sequence[Strip]) -> dict[int, float]:
+    """The gains of the options that are asked for, of the command whose page has least of another name.
+
+    All else that is asked for must stand in the title of the page, or in the headings above them.
+    """
+    gains: dict[int, float] = {}
+    options = dict.fromkeys(OPTION.findall(question))
+    named = terms(OPTION.sub(" ", question).replace("-", " ")) - _OF_ANY_OPTION
+    for option in options:
+        entries = [(at, strip) for at, strip in enumerate(found) if option in _explained(strip)]
+        pages = {strip.passage.document: set(_title_terms(strip)) for _, strip in entries}
+        of_it = {page: len(title - named) for page, title in pages.items() if named <= title}
+        nearest = [page for page, more in of_it.items() if more == min(of_it.values())]
+        if len(nearest) == 1 and (named or len(pages) == 1):
+            gains |= {at: NAMED_WEIGHT for at, strip in entries if strip.passage.document == nearest[0]}
+    return gains
+
+
+def _explained(strip: Strip) -> Iterator[str]:
+    """The options that an item of a list, or a row, begins with the names of."""
+    term, mark, _ = strip.text.partition(": ")
+    if mark and len(term) <= MAX_TERM_CHARACTERS and OPTION.match(term):
+        yield from OPTION.findall(term)
+
+
+def _title_terms(strip: Strip) -> set[str]:
+    """The terms of the title of a page, with the parts of names such as "git-trim"."""
+    return terms(" ".join(_NAME_PART.findall(strip.passage.title)))
+
+
+def _parts(name: str) -> list[str]:
+    return [part.casefold() for part in _NAME_PART.findall(name)]

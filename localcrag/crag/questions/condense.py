@@ -1,0 +1,108 @@
+"""Rewriting a follow-up question as a standalone question.
+
+A chat model reads the last turns and rewrites the follow-up. A very small model makes mistakes when it
+copies, and is not asked: a rule adds the words that the follow-up refers to, from the user's own questions
+only (:mod:`.follow_ups`). Nor is a model that writes English alone asked about a question in another
+language. The rule also takes over if the line of a chat model answers, repeats a turn or its own words,
+leaves out a part of the follow-up, or is about something else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import takewhile
+from typing import NamedTuple
+
+from localcrag.crag import prompts
+from localcrag.crag.questions.courtesy import is_courtesy
+from localcrag.crag.questions.follow_ups import completed, completion, continues, has_pronoun
+from localcrag.crag.questions.rewrite_check import adds_nothing, standalone_refusal
+from localcrag.errors import ModelError
+from localcrag.events import Condensed, Degraded, Steps
+from localcrag.languages import is_in_english
+from localcrag.protocols import LanguageModel
+from localcrag.types import Turn
+
+MAX_TURNS = 8
+"""The most turns that a chat model reads: a follow-up rarely depends on more."""
+STANDALONE_TOKENS = 96
+"""The most tokens of a standalone question."""
+MAX_EARLIER_QUESTIONS = 24
+"""The most earlier questions of the user that the rule considers."""
+
+
+class Standalone(NamedTuple):
+    """A question by itself; ``is_doubtful`` says that its words for "it" may be the wrong ones."""
+
+    question: str
+    is_doubtful: bool = False
+
+
+def condense(
+    model: LanguageModel,
+    history: Sequence[Turn],
+    question: str,
+    *,
+    extractive: bool,
+    english_only: bool = False,
+) -> Steps[Standalone]:
+    """Rewrite a follow-up as a standalone question; yields Condensed if the question changes.
+
+    Args:
+        model: the chat model that rewrites.
+        history: the turns before the question, oldest first.
+        question: the follow-up.
+        extractive: rewrite by rule (:mod:`.follow_ups`), without the model and from the user's turns only.
+        english_only: rewrite so a question that is in another language than English.
+
+    Returns:
+        The standalone question; the question itself, if it depends on nothing before it or the model
+        fails (a Degraded event). If the model's line is refused
+        (:func:`~.rewrite_check.standalone_refusal`, a Degraded event), or it leaves a question that continues
+        or has a pronoun as it is, it is made by the rule.
+        It is doubtful if the rule could have chosen another topic (a Degraded event that names both).
+    """
+    asked = [turn.text for turn in history if turn.role == "user" and not is_courtesy(turn.text)]
+    earlier = asked[-MAX_EARLIER_QUESTIONS:]
+    by_rule = extractive or (english_only and not is_in_english(question, earlier))
+    standalone = question
+    if not by_rule:
+        turns = history[-MAX_TURNS:]
+        read = _fitting(model, turns, question)
+        if len(read) < len(turns):
+            yield Degraded("condense", f"only {len(read)} of the last {len(turns)} turns fit the context")
+        try:
+            standalone = model.line(prompts.condense(read, question), max_tokens=STANDALONE_TOKENS)
+        except ModelError as error:
+            yield Degraded("condense", str(error))
+            return Standalone(question)
+        said = [turn.text for turn in turns]
+        if refusal := standalone_refusal(standalone, question, said, nearest=_last_turn(history, earlier)):
+            yield Degraded("condense", f"“{standalone}” was refused: {refusal}")
+            by_rule = True
+        elif adds_nothing(standalone, question) and (continues(question) or has_pronoun(question)):
+            by_rule = True
+    rival = ""
+    if by_rule:
+        standalone, rival = completion(question, earlier)
+    if standalone != question:
+        yield Condensed(question, standalone)
+    if rival:
+        yield Degraded("condense", f"it may ask about “{rival}” instead")
+    return Standalone(standalone, bool(rival))
+
+
+def _last_turn(history: Sequence[Turn], earlier: Sequence[str]) -> list[str]:
+    """The last question, completed by the rule, and what was answered to it."""
+    if not earlier:
+        return []
+    answers = takewhile(lambda turn: turn.role != "user", reversed(history))
+    return [completed(earlier[-1], earlier[:-1]), *(turn.text for turn in answers)]
+
+
+def _fitting(model: LanguageModel, turns: Sequence[Turn], question: str) -> Sequence[Turn]:
+    """The newest turns that leave the context room for the standalone question."""
+    for start in range(len(turns)):
+        if model.count(prompts.condense(turns[start:], question)) + STANDALONE_TOKENS <= model.context:
+            return turns[start:]
+    return ()

@@ -1,0 +1,213 @@
+"""Of the rows of a table and the entries of a log or a diary, those that the question is about.
+
+The rows of a table read alike to a judge. That only one of them has the year asked about, or the name, says
+more than its probability: the rows with most terms of the question are kept, and of entries that begin with
+their day those of the day of the question.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence, Set
+
+from localcrag.crag.questions.calendar_dates import are_shared, dates_of
+from localcrag.crag.questions.query_terms import (
+    IN_WORDS,
+    ORDINALS,
+    figures_asked,
+    figures_of,
+    terms,
+    terms_asked_for,
+)
+from localcrag.crag.refinement.calendar_spans import tells_figure
+from localcrag.crag.refinement.knowledge_strips import span, strip_at, strips
+from localcrag.crag.refinement.strip_context import headings_above
+from localcrag.crag.refinement.strip_kinds import cells_of, is_row, named_cell
+from localcrag.crag.rows.named_cells import bounds_of, own_quantities
+from localcrag.crag.rows.told_ranges import NUMBER, is_within_range
+from localcrag.crag.table_answers.row_states import says_done
+from localcrag.crag.table_answers.unit_scales import quantities_of
+from localcrag.types import BlockKind, Strip
+
+MAX_DAY_CHARACTERS = 24
+"""The characters at its start in which an entry has its day: "Sat 8 June.", "2025-02-13 01:00:02 INFO"."""
+
+_ORDINAL = re.compile(rf"\b(?:(\d+)(?:st|nd|rd|th)|{'|'.join(ORDINALS.split())})\b")
+_NEXT = re.compile(r"\b(?:next|still (?:due|open)|nächste[rnms]?|prochaine?s?|próxim[oa]s?)\b", re.IGNORECASE)
+"""How a question asks for what is to come."""
+
+
+def narrowed_to_rows(window: Strip, question: str) -> list[Strip]:
+    """The rows of a window that have most of the question's terms in their cells; other windows as they are.
+
+    What helps of several rows is one of them; a window is left as it is if no term tells its rows apart.
+    """
+    rows = [
+        strip_at(window.passage, block.start, block.end, window.score)
+        for block in window.passage.blocks
+        if block.kind is BlockKind.ROW and window.start <= block.start and block.end <= window.end
+    ]
+    if len(rows) < 2:
+        return [window]
+    figures = figures_asked(question)
+    count = len(rows)
+    rows = [row for row in rows if tells_figure(row, figures)] or rows
+    if len(of_range := _of_the_range(rows, question)) < count:
+        return of_range
+    held = [terms(row.text) for row in rows]
+    asked = terms_asked_for(question) | _ordinals(question)
+    telling = (asked & set[str]().union(*held)) - held[0].intersection(*held)
+    nearest = _nearest(rows, telling) if telling else rows
+    spelled = _spelled_as_asked(nearest, question)
+    return spelled if telling or len(spelled) < count else [window]
+
+
+def without_other_rows(kept: Sequence[Strip], question: str) -> list[Strip]:
+    """The strips without those rows of a table that have fewer of the question's terms than another one.
+
+    If a row has the very date of the question, or holds on it, no row without it is kept; nor one that a
+    number of the question is not within the range of, if another one has that: "15-21 kg" for 17 kg, or that
+    has not the quantity of the question, as 3000 W is 3 kW.
+    """
+    figures = figures_asked(question)
+    dated = {span(strip) for strip in kept if is_row(strip) and tells_figure(strip, figures)}
+    rows_by_passage = defaultdict[str, list[Strip]](list)
+    for strip in kept:
+        if is_row(strip) and (not dated or span(strip) in dated):
+            rows_by_passage[strip.passage.id].append(strip)
+    asked = terms_asked_for(question) | _ordinals(question)
+    nearest = {
+        span(row)
+        for rows in rows_by_passage.values()
+        for row in _spelled_as_asked(_nearest(_of_the_range(rows, question), asked), question)
+    }
+    left = [strip for strip in kept if not is_row(strip) or span(strip) in nearest]
+    return _without_done(left) if _NEXT.search(question) else left
+
+
+def with_row_in_range(kept: Sequence[Strip], question: str) -> list[Strip]:
+    """The strips; in the place of rows whose ranges a number of the question is not in, the row with it.
+
+    Of "up to 50" and "over 200" none is what 120 litres cost, but the row "51 to 200" between them is.
+    """
+    numbers = [found.span() for found in NUMBER.finditer(question)]
+    if not numbers or any(is_within_range(question, *at, strip.text) for at in numbers for strip in kept):
+        return list(kept)
+    others = defaultdict[str, list[Strip]](list)
+    for strip in kept:
+        if is_row(strip) and _limits(strip) is not None:
+            others[strip.passage.id].append(strip)
+    left = list(kept)
+    for rows in others.values():
+        columns = {named_cell(cells_of(row)[0])[0] for row in rows}
+        between = [
+            row
+            for row in strips(rows[0].passage)
+            if is_row(row)
+            and _limits(row) is not None
+            and named_cell(cells_of(row)[0])[0] in columns
+            and any(is_within_range(question, *at, cells_of(row)[0]) for at in numbers)
+        ]
+        if len(between) == 1:
+            (row,) = between
+            at = left.index(rows[0])
+            best = max(strip.score for strip in rows)
+            left = [strip for strip in left if strip not in rows]
+            left.insert(at, strip_at(row.passage, row.start, row.end, best))
+    return left
+
+
+def _limits(row: Strip) -> tuple[float, float, str] | None:
+    """From which number to which a row holds by its first cell; None if it says none."""
+    return bounds_of(named_cell(cells_of(row)[0])[1])
+
+
+def of_the_entry(cut: Sequence[Strip], question: str) -> list[Strip]:
+    """The strips without those of entries of another day, or another version, than the question names.
+
+    An entry is a line of a log or a paragraph of a diary that begins with its day, which holds up to the next
+    one in its block, or what stands below a heading with a day or a version. All strips are kept if no entry
+    has what the question names.
+    """
+    asked = figures_of(question)
+    if not asked:
+        return list(cut)
+    day, block = set[str](), None
+    days: list[set[str]] = []
+    for strip in cut:
+        within = next((b for b in strip.passage.blocks if b.start <= strip.start < b.end), None)
+        own = set() if is_row(strip) else dates_of(strip.text[:MAX_DAY_CHARACTERS])
+        day = own or (day if within is not None and within == block else set())
+        block = within
+        days.append(day | figures_of(headings_above(strip)))
+    if not any(are_shared(day, asked) for day in days):
+        return list(cut)
+    return [strip for strip, day in zip(cut, days, strict=True) if not day or are_shared(day, asked)]
+
+
+def _of_the_range(rows: Sequence[Strip], question: str) -> list[Strip]:
+    """The rows with most numbers of the question, in figures or within a range; all if no range has one.
+
+    A quantity is also that of a row which has it in another unit.
+    """
+    asked = quantities_of(question).values()
+    held = [sum(quantity in own_quantities(row) for quantity in asked) for row in rows] if asked else [0]
+    if max(held):
+        return [row for row, count in zip(rows, held, strict=True) if count == max(held)]
+    numbers = [found.span() for found in NUMBER.finditer(question)]
+    within = [{at for at in numbers if is_within_range(question, *at, row.text)} for row in rows]
+    if not any(within):
+        return list(rows)
+    figures = [set(NUMBER.findall(row.text)) for row in rows]
+    shared = [
+        sum(at in ranges or question[slice(*at)] in said for at in numbers)
+        for ranges, said in zip(within, figures, strict=True)
+    ]
+    return [row for row, count in zip(rows, shared, strict=True) if count == max(shared)]
+
+
+def _ordinals(question: str) -> set[str]:
+    """The numbers of the ordinals of a question: the row of the second dose has a "2"."""
+    low = question.casefold()
+    return {IN_WORDS[found[0]] if found[0] in IN_WORDS else found[1] for found in _ORDINAL.finditer(low)}
+
+
+def _without_done(kept: Sequence[Strip]) -> list[Strip]:
+    """The strips without rows that say of themselves that they are done, if their document has others."""
+    done = [
+        is_row(strip) and any(says_done(named_cell(cell)[1]) for cell in cells_of(strip)) for strip in kept
+    ]
+    pairs = list(zip(kept, done, strict=True))
+    others = {strip.passage.document for strip, is_done in pairs if is_row(strip) and not is_done}
+    return [strip for strip, is_done in pairs if not is_done or strip.passage.document not in others]
+
+
+def _nearest(rows: Sequence[Strip], asked: Set[str]) -> list[Strip]:
+    """The rows that have most of the terms asked for; all of them if none has any."""
+    shared = [len(terms(row.text) & asked) for row in rows]
+    most = max(shared)
+    return [row for row, count in zip(rows, shared, strict=True) if count == most]
+
+
+def _spelled_as_asked(rows: Sequence[Strip], question: str) -> list[Strip]:
+    """The rows without those that have a cell of the question in another case, if one has it as it stands.
+
+    The escapes %c and %C are two things.
+    """
+    values = [{cell.rpartition(": ")[2].strip() for cell in cells_of(row)} for row in rows]
+    named = {value for of_row in values for value in of_row if _stands_in(question, value)}
+    folded = set(map(str.casefold, named))
+    spelled = [
+        row
+        for row, of_row in zip(rows, values, strict=True)
+        if all(value in named or value.casefold() not in folded for value in of_row)
+    ]
+    return spelled or list(rows)
+
+
+def _stands_in(question: str, value: str) -> bool:
+    """Whether the value of a cell stands in a question as it is written, between spaces or punctuation."""
+    at = question.find(value) if value else -1
+    end = at + len(value)
+    return at >= 0 and not question[max(0, at - 1) : at].isalnum() and not question[end : end + 1].isalnum()
