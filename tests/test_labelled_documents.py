@@ -6,6 +6,7 @@ import json
 import random
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +70,7 @@ def scripts() -> Iterator[None]:
 
 
 def folder_of(folder: Path, questions: list[dict[str, Any]]) -> Path:
-    (folder / "docs").mkdir()
+    (folder / "docs").mkdir(parents=True)
     (folder / "docs" / "m.md").write_text(MINUTES)
     (folder / "questions.jsonl").write_text("\n".join(map(json.dumps, questions)))
     return folder
@@ -114,6 +115,19 @@ def test_groups_hold_one_answer_and_texts_that_do_not_tell_it(tmp_path: Path) ->
         assert len(positives) == (1 if group.question in answers else 0)
         assert all(answers[group.question] in text for text in positives)
         assert not any(answers.get(group.question, "cost?") in text for text in negatives)
+
+
+def test_questions_about_documents_of_ones_own_are_asked_often_however_few_they_are(tmp_path: Path) -> None:
+    from training.labelled_documents import DocumentGroups, own_folders, read_labelled_documents
+
+    folders = [folder_of(tmp_path / "documents" / name, QUESTIONS) for name in ("mine", "theirs")]
+    assert own_folders(tmp_path) == folders
+    questions = read_labelled_documents(folders)
+    one = [replace(questions[0], question="Mine?"), *questions[1:]]
+    few = [each for each in one if each.question == "Mine?" or each.document.name.startswith("theirs/")]
+    groups, rng = DocumentGroups(few, own={"mine"}), random.Random(0)
+    drawn = sum(groups.draw(rng).question == "Mine?" for _ in range(100))
+    assert 50 < drawn < 90
 
 
 def test_the_documents_that_travel_are_read_and_whole_documents_are_held_out() -> None:

@@ -20,7 +20,7 @@ from .groups import Embed
 from .headings import read_labelled
 from .how_to_groups import HowToGroups, read_manuals
 from .instructions import INSTRUCTIONS_SET
-from .labelled_documents import DocumentGroups, document_folders, read_labelled_documents
+from .labelled_documents import DocumentGroups, document_folders, own_folders, read_labelled_documents
 from .pairs import GroupSampler, Mixture
 from .text_kinds import TextKinds
 from .training_loop import Report
@@ -165,7 +165,8 @@ def mine(job: Job) -> None:
         kinds = TextKinds(job.data, rng, embed)
     if job.data.is_dir():
         asked = read_labelled_documents(document_folders(job.data))
-        documents = DocumentGroups([each for each in asked if not each.held_out], embed)
+        own = {folder.name for folder in own_folders(job.data)}
+        documents = DocumentGroups([each for each in asked if not each.held_out], embed, own)
     sampler = GroupSampler(train, rng, embed, kinds, documents=documents)
     _keep(job.sampler, sampler)
     print(f"negatives mined in {time.monotonic() - began:.0f} s")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -38,6 +38,8 @@ WINDOW_SHARE = 0.6
 """The share of the groups of passages in which windows around words of the question stand for long ones."""
 TITLE_SHARE = 0.7
 """The share of groups whose texts stand below the title of their document."""
+OWN_SHARE = 0.6
+"""The share of groups that ask about the documents of the data folder, if it has any."""
 MIN_TELLING_ANSWER = 3
 """Characters of an answer from which on a strip that holds it is no negative."""
 
@@ -89,8 +91,13 @@ def is_held_out(name: str) -> bool:
 
 def document_folders(data: Path) -> list[Path]:
     """The folders of labelled documents: those that travel with the program, and those of a data folder."""
-    roots = (SHIPPED_DOCUMENTS, data / DOCUMENTS_SET)
-    return [path.parent for root in roots for path in sorted(root.glob("*/questions.jsonl"))]
+    shipped = [path.parent for path in sorted(SHIPPED_DOCUMENTS.glob("*/questions.jsonl"))]
+    return shipped + own_folders(data)
+
+
+def own_folders(data: Path) -> list[Path]:
+    """The folders of labelled documents of a data folder."""
+    return [path.parent for path in sorted((data / DOCUMENTS_SET).glob("*/questions.jsonl"))]
 
 
 def unseen_folders() -> list[Path]:
@@ -170,10 +177,18 @@ class DocumentGroups:
 
     Negatives stand near: beside the strip that answers, or by the words and the meaning of the question,
     in the same document and in others. A strip that holds the answer as well is none.
+
+    Args:
+        questions: what is asked.
+        embed: maps texts to unit vectors (n, d), for the neighbours by meaning.
+        own: the names of the folders whose questions are drawn for :data:`OWN_SHARE` of the groups.
     """
 
-    def __init__(self, questions: Sequence[DocumentQuestion], embed: Embed | None = None) -> None:
+    def __init__(
+        self, questions: Sequence[DocumentQuestion], embed: Embed | None = None, own: Collection[str] = ()
+    ) -> None:
         self._questions = questions
+        self._own = [at for at, each in enumerate(questions) if each.document.name.split("/")[0] in own]
         documents = list({each.document.name: each.document for each in questions}.values())
         self._strips = [strip for document in documents for strip in document.strips]
         self._passages = [passage for document in documents for passage in document.passages]
@@ -184,12 +199,18 @@ class DocumentGroups:
     def draw(self, rng: random.Random) -> Group:
         """One group of either kind."""
         while True:
-            at = rng.randrange(len(self._questions))
+            at = self._drawn(rng)
             titled = rng.random() < TITLE_SHARE
             make = self._of_passages if rng.random() < PASSAGE_GROUP_SHARE else self._of_strips
             texts, labels = make(at, titled, rng)
             if len(texts) > 1:
                 return Group(self._questions[at].question, tuple(texts), tuple(labels))
+
+    def _drawn(self, rng: random.Random) -> int:
+        """The index of a question: often one of the data folder's own."""
+        if self._own and rng.random() < OWN_SHARE:
+            return rng.choice(self._own)
+        return rng.randrange(len(self._questions))
 
     def _of_strips(self, at: int, titled: bool, rng: random.Random) -> tuple[list[str], list[float]]:
         each = self._questions[at]
