@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping
 
 import pytest
 
+from localcrag.crag.answering.citation_check import cite
+from localcrag.crag.answering.stored_quotes import lost_citations
 from localcrag.crag.pipeline import Pipeline
-from localcrag.crag.state import Query
+from localcrag.crag.refinement.knowledge_strips import strips
+from localcrag.crag.state import Query, QuestionState
 from localcrag.errors import DamagedKnowledgeBase
 from localcrag.events import Delta, Event
-from localcrag.types import Answer, Grounding, Mode, Passage, Status
+from localcrag.types import Answer, Evidence, Grounding, Mode, Passage, Status
 from tests.crag.world import Script, World, answer
 
 DOCUMENTS = {"/leaflet.txt": "The dose is 5 mg a day.", "/maker.txt": "The maker of the dose is Acme."}
@@ -96,3 +100,15 @@ def test_where_every_source_has_changed_nothing_is_cited(mode: Mode) -> None:
     found = answer(asked.run(QUESTION))
     assert found.status is Status.NOT_FOUND
     assert keys(found) == cited(found) == set()
+
+
+def test_a_citation_may_be_of_a_passage_that_was_not_graded() -> None:
+    """A heading on the page before is shown with what stands below it; that page itself was not found."""
+    asked = world()
+    state = QuestionState(asked.adapters, asked.options, QUESTION, QUESTION)
+    digest = hashlib.sha256(DOCUMENTS["/maker.txt"].encode()).hexdigest()
+    beside = asked.store.passages({"/maker.txt": digest}, limit=1)
+    cited = [cite(Evidence(1, strip)) for strip in strips(beside[0])]
+    assert lost_citations(state, cited, beside) == {}
+    change(asked, "/maker.txt")
+    assert list(lost_citations(state, cited, beside)) == [1]

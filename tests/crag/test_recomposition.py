@@ -310,6 +310,8 @@ def test_a_heading_stands_above_its_sentence_if_the_question_asks_for_what_it_te
     diary = structured((BlockKind.HEADING, "2026-05-02"), (BlockKind.PARAGRAPH, "Planted 12 tomatoes."))
     day, _ = with_telling_headings(strips(diary), "When were the tomatoes planted?")
     assert day.text == "2026-05-02", "twelve is no day"
+    deal = structured((BlockKind.HEADING, "Contract 24-02: roof"), (BlockKind.PARAGRAPH, "Plants come last."))
+    assert with_telling_headings(strips(deal), "When do the plants come?") == strips(deal), "no day"
     rules = structured((BlockKind.HEADING, "5 Pets"), (BlockKind.PARAGRAPH, "Dogs need a written consent."))
     section, _ = with_telling_headings(strips(rules), "Which section is about dogs?")
     assert section.text == "5 Pets"

@@ -96,7 +96,7 @@ def write(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
     )
     if finish in _TRUNCATION_REASONS:
         yield Degraded("answer", _TRUNCATION_REASONS[finish])
-    late = lost_citations(whole, citations)
+    late = lost_citations(whole, citations, [item.strip.passage for item in evidence])
     for key, reason in late.items():
         yield Degraded("evidence", f"citation [{key}]: {reason}")
     current = not verifier.lost and not late
@@ -142,6 +142,7 @@ def _check_sentences(state: QuestionState, text: Iterator[str], verifier: Citati
     written: list[str] = []
     said, finish, declined = SaidBefore(), None, False
     known = [item.text for item in verifier.evidence]
+    passages = [item.strip.passage for item in verifier.evidence]
     try:
         for sentence in by_sentence(text):
             if declines(sentence, known):
@@ -154,7 +155,7 @@ def _check_sentences(state: QuestionState, text: Iterator[str], verifier: Citati
                 finish = FinishReason.STOP
             if finish:
                 break
-            verifier.lost |= lost_citations(state, verifier.citations([sentence]))
+            verifier.lost |= lost_citations(state, verifier.citations([sentence]), passages)
             checked = verifier.check(sentence)
             if checked and is_unsupported(state, checked, verifier.evidence):
                 verifier.removed.append(f"“{without_keys(checked)}”: its evidence does not say so")

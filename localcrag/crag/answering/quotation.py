@@ -72,7 +72,8 @@ def quote(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
     evidence = numbered(_distinct(strip for picked in chosen for strip in picked))
     yield Gathered(tuple(evidence))
     agreed = yield from check_agreement(whole, evidence)
-    gone = lost_citations(whole, [cite(item) for item in evidence])
+    passages = [item.strip.passage for item in evidence]
+    gone = lost_citations(whole, [cite(item) for item in evidence], passages)
     held = [item for item in evidence if item.key not in gone]
     if held:
         shown = {span(item.strip): item for item in held}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from localcrag.crag.state import QuestionState
 from localcrag.errors import DamagedKnowledgeBase, DocumentGone
@@ -11,17 +11,20 @@ from localcrag.types import Citation, Origin, Passage
 
 
 def lost_citations(
-    state: QuestionState, citations: Sequence[Citation], read: Sequence[Passage] = ()
+    state: QuestionState, citations: Sequence[Citation], cited: Iterable[Passage]
 ) -> dict[int, str]:
     """The citations whose document was changed or removed while the question was asked: why, by key.
 
-    ``read`` are passages that were cited beside the graded ones.
+    Args:
+        state: the question, with the store.
+        citations: what is cited.
+        cited: the passages that the citations are of, and maybe others: evidence may stand in the neighbour
+            of a passage that was graded.
 
     Raises DamagedKnowledgeBase if the stored text of a document is missing or another than its passages were
     cut from, although nothing was written meanwhile; StoreError if it cannot be read.
     """
     gone = {}
-    cited = [*(grade.hit.passage for grade in state.grades), *read]
     passages = {(passage.source, passage.page): passage for passage in cited}
     for citation in citations:
         if citation.origin is Origin.DOCUMENTS:

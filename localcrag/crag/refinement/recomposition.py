@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import groupby
 
-from localcrag.crag.questions.calendar_dates import without_dates
+from localcrag.crag.questions.calendar_dates import dates_of, without_dates
 from localcrag.crag.questions.query_terms import figures_of, terms
 from localcrag.crag.refinement.knowledge_strips import span, strip_at, strips_of_block
 from localcrag.crag.refinement.naming_headings import naming_heading
@@ -174,8 +174,9 @@ def with_telling_headings(
     """
     asked = question.strip()
     of_section, of_entry = _SECTION_ASKED.search(asked), _ENTRY_ASKED.search(asked)
-    is_telling = _says_when if of_entry else _has_digit
-    is_enough = _has_digit if of_section else _says_when if _WHEN_ASKED.match(asked) else _names_number
+    is_when = _WHEN_ASKED.match(asked) is not None
+    is_telling = _dates_entry if is_when else _says_when if of_entry else _has_digit
+    is_enough = _has_digit if of_section else _says_when if is_when else _names_number
     of_event = of_entry is not None and _EVENT_ASKED.search(asked) is not None
     rows = [strip for strip in picked if is_row(strip)]
     result: list[Strip] = []
@@ -205,6 +206,13 @@ def _is_told_apart_by_heading(row: Strip, other: Strip) -> bool:
 def _names_entry(heading: str) -> bool:
     """Whether a heading is nothing but the day or the version of an entry: "3.3.0 – 2026-01-08"."""
     return not _BESIDE_ENTRY.sub("", without_dates(heading)).strip() and _says_when(heading)
+
+
+def _dates_entry(heading: str) -> bool:
+    """Whether a heading has a date, a year, or the number of a release; that of a contract is none."""
+    return bool(
+        dates_of(heading) or _YEAR.search(heading) or _NUMBERED_ENTRY.search(heading)
+    ) or _names_entry(heading)
 
 
 def _says_when(text: str) -> bool:
