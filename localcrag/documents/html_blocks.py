@@ -27,6 +27,7 @@ from localcrag.documents.html_tree import (
     mark_navigation,
     parse,
 )
+from localcrag.documents.preformatted_prose import preformatted_blocks
 from localcrag.types import BlockKind
 
 _PARAGRAPH_BREAK = re.compile(rf"{BREAK}\s*{BREAK}")
@@ -188,7 +189,15 @@ class _Walk:
         self._children(rest)
 
     def _preformatted(self, text: str) -> None:
-        """Text that keeps its lines: code, unless all of it is a table laid out with spaces."""
+        """Text that keeps its lines: code, unless it is prose, or all of it is a table."""
+        if not self._depth and self._pending is None and (told := preformatted_blocks(text)):
+            for kind, said, level, marker in told:
+                if kind is BlockKind.ITEM:
+                    self._add_item(said, level, marker)
+                else:
+                    deeper = min(self._level + level, LEAST_LEVEL) if kind is BlockKind.HEADING else 0
+                    self._add(kind, said, level=deeper)
+            return
         lines = text.rstrip().split("\n")
         table = next(text_tables(lines), None)
         if table is None or table.end < len(lines) or any(map(str.strip, lines[: table.first])):
