@@ -55,6 +55,7 @@ def preformatted_blocks(text: str) -> list[tuple[BlockKind, str, int, str]]:
         apart += _set_apart(plain, *found.span())
     plain = _blanked(plain, [block for block, _ in apart])
     read = [(block, plain[block.start : block.end]) for block in prose_blocks(plain)]
+    read = [(block, said) for block, said in read if any(map(str.isalnum, said))]
     ordered = sorted((*read, *apart), key=lambda found: found[0].start)
     return [
         (block.kind, _shown(block.kind, said), block.level, _marker(plain, block)) for block, said in ordered
