@@ -481,3 +481,19 @@ def test_a_program_with_comments_is_no_prose() -> None:
     comment = "# This is what the next setting does, and it is off by default.\nsetting = off\n\n"
     (block,) = blocks_of(f"<pre>{comment * 6}</pre>")
     assert block[0] == "code"
+
+
+def test_the_questions_of_a_definition_list_are_the_headings_of_their_answers() -> None:
+    html = (
+        "<h2>Trouble</h2><dl><dt>How do I reset <b>it</b>?</dt><dd><p>Press the button.<p>Wait:<ul><li>a</ul>"
+        "<dt>Button<dd>A thing to press.<dt>Why?<dd>It may hang.</dl>"
+    )
+    assert blocks_of(html) == [
+        ("heading", "Trouble"),
+        ("heading", "How do I reset it?"),
+        ("paragraph", "Press the button."),
+        ("paragraph", "Wait:"),
+        ("item", "a"),
+        ("item", "Button: A thing to press."),
+        ("item", "Why? It may hang."),
+    ]
