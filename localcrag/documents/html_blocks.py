@@ -27,6 +27,7 @@ from localcrag.documents.html_tree import (
     mark_navigation,
     parse,
 )
+from localcrag.documents.preformatted_prose import preformatted_blocks
 from localcrag.types import BlockKind
 
 _PARAGRAPH_BREAK = re.compile(rf"{BREAK}\s*{BREAK}")
@@ -41,6 +42,8 @@ _IMPRINT = re.compile(
 MAX_SUMMARY_CHARACTERS = 200
 LEAST_LEVEL = 6
 """The longest line that opens what is folded away and is a heading, and the lowest level of headings."""
+MIN_QUESTION_WORDS = 3
+"""The fewest words of a term that is a question."""
 MIN_CONTENTS_SHARE = 0.9
 """The share of characters in links to places in the same page from which on a text is a table of contents."""
 _FIGURE_CAPTION = re.compile(r"(?:Fig(?:ure|\.)|Abb(?:ildung|\.)|Figura)\s+\d+(?:[.-]\d+)*[.:]?\s.{1,160}")
@@ -132,7 +135,7 @@ class _Walk:
             depth, marker, lead = self._pending
             self._pending = None
             if kind is BlockKind.PARAGRAPH:
-                text = f"{lead}: {text}" if lead else text
+                text = f"{lead}{'' if lead.endswith('?') else ':'} {text}" if lead else text
                 self._add_item(text, depth, marker)
                 return
             if lead:
@@ -188,7 +191,15 @@ class _Walk:
         self._children(rest)
 
     def _preformatted(self, text: str) -> None:
-        """Text that keeps its lines: code, unless all of it is a table laid out with spaces."""
+        """Text that keeps its lines: code, unless it is prose, or all of it is a table."""
+        if not self._depth and self._pending is None and (told := preformatted_blocks(text)):
+            for kind, said, level, marker in told:
+                if kind is BlockKind.ITEM:
+                    self._add_item(said, level, marker)
+                else:
+                    deeper = min(self._level + level, LEAST_LEVEL) if kind is BlockKind.HEADING else 0
+                    self._add(kind, said, level=deeper)
+            return
         lines = text.rstrip().split("\n")
         table = next(text_tables(lines), None)
         if table is None or table.end < len(lines) or any(map(str.strip, lines[: table.first])):
@@ -208,7 +219,11 @@ class _Walk:
         if len(title) > MAX_SUMMARY_CHARACTERS:
             self.container(element)
         else:
-            self._add(BlockKind.HEADING, title, level=min(self._level + 1, LEAST_LEVEL))
+            self._add(BlockKind.HEADING, title, level=self._level_below())
+
+    def _level_below(self) -> int:
+        """The level of a title that no element says to be a heading."""
+        return min(self._level + 1, LEAST_LEVEL)
 
     # ------------------------------------------------------------------ lists
 
@@ -237,9 +252,19 @@ class _Walk:
     def _definitions(self, element: Element) -> None:
         self._begin_list()
         terms: list[str] = []
+        is_answer = False
         for part in _definition_parts(element):
             if isinstance(part, str):
                 self._text([part], BlockKind.PARAGRAPH)
+            elif part.tag == "dt" and self._is_question(part):
+                self._terms_alone(terms)
+                terms, is_answer = [], True
+                self._add(BlockKind.HEADING, _one_line(part.children), level=self._level_below())
+            elif part.tag == "dd" and is_answer:
+                is_answer = False
+                self._depth -= 1
+                self.container(part)
+                self._depth += 1
             elif part.tag == "dt" and not part.headings:
                 if any(isinstance(child, AddressText) for child in part.children):
                     self._terms_alone(terms)
@@ -254,6 +279,12 @@ class _Walk:
                 self._element(part)
         self._terms_alone(terms)
         self._depth -= 1
+
+    def _is_question(self, term: Element) -> bool:
+        """Whether a term of a list that is in no other one is the question of a list of them with answers."""
+        text = _one_line(term.children)
+        is_short = len(text) <= MAX_SUMMARY_CHARACTERS and len(text.split()) >= MIN_QUESTION_WORDS
+        return self._depth == 1 and is_short and text.endswith("?") and not self._in_contents
 
     def _terms_alone(self, terms: Sequence[str]) -> None:
         for term in terms:

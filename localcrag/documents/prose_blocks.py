@@ -20,6 +20,8 @@ from localcrag.types import Block, BlockKind
 _PARAGRAPH = re.compile(r"^[^\S\n]*+\S[^\n]*(?:\n[^\S\n]*+\S[^\n]*)*", re.MULTILINE)
 _LINE = re.compile(r"[^\n]+")
 _MARKER = re.compile(r"([ \t]*)(?:[-*•+–]|\(?\d{1,3}[.)]|\(?[a-z][.)])[ \t]+(?=\S)")
+_LETTER_BULLET = re.compile(r"([ \t]*)o[ \t]+(?=\S)")
+"""A bullet as an ``o``, which is a word elsewhere: the first line of its paragraph must begin with it."""
 _UNDERLINE = re.compile(r"[ \t]*([=~^#*-])\1{2,}[ \t]*")
 _NUMBERED = re.compile(r"(?:§ ?)?\d{1,2}((?:\.\d{1,2}){0,4})\.?[ \t]+[A-ZÀ-Þ]")
 _NUMBERED_TITLE = re.compile(r"(?P<number>\d{1,2})[.)][ \t]+(?=[^\W\d_])\S.*")
@@ -74,8 +76,11 @@ def _within(text: str, start: int, end: int, *, is_titled: bool) -> Iterator[Blo
         lines = [line for line in lines if line[0] >= below]
     kind, level, first, last, begin = BlockKind.PARAGRAPH, 0, -1, -1, -1
     width = max((last - first for first, last in lines), default=0)
+    has_letters = bool(lines) and _LETTER_BULLET.match(text, *lines[0]) is not None
     for line_start, line_end in lines:
         marker = _MARKER.match(text, line_start, line_end)
+        if has_letters and marker is None:
+            marker = _LETTER_BULLET.match(text, line_start, line_end)
         goes_on = (
             kind is not BlockKind.ITEM
             or text[line_start] in " \t"

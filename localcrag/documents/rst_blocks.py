@@ -175,7 +175,9 @@ class _Walk:
         name = " ".join(filter(None, map(_text, names)))
         head, *rest = body.children or [None]
         if head is not None and head.tagname == "paragraph":
-            self._made.add(BlockKind.ITEM, f"{name}: {_text(head)}", level=level)
+            self._made.add(
+                BlockKind.ITEM, f"{name}{'' if name.endswith('?') else ':'} {_text(head)}", level=level
+            )
         else:
             self._made.add(BlockKind.ITEM, name, level=level)
             rest = list(body.children)

@@ -6,6 +6,7 @@ import pytest
 
 from localcrag.crag.questions.question_extent import (
     asks_for_command,
+    asks_for_option,
     asks_what_to_do,
     compared_things,
     things_asked_for,
@@ -132,3 +133,20 @@ def test_the_two_things_that_it_compares(question: str, things: list[str]) -> No
 def test_it_asks_for_a_command() -> None:
     assert asks_for_command("command to wipe a disk") and asks_for_command("Mit welchem Befehl geht es?")
     assert not asks_for_command("Who is in command line support?")
+
+
+@pytest.mark.parametrize(
+    ("question", "asks"),
+    [
+        ("Which option cuts lines?", True),
+        ("Which retention option protects it?", True),
+        ("Is there a flag to switch it off?", True),
+        ("What is the flag to switch it off?", True),
+        ("What is the option for?", False),
+        ("What is an option?", False),
+        ("Which part of the option is read?", False),
+        ("Which of the options?", False),
+    ],
+)
+def test_it_asks_for_an_option(question: str, asks: bool) -> None:
+    assert asks_for_option(question) is asks

@@ -419,3 +419,81 @@ def test_the_bookmarks_of_a_browser_keep_their_addresses() -> None:
         ("item", "Script"),
     ]
     assert "https" not in text_of(links)
+
+
+HELP_PAGE = """
+*keep.txt*      For version 9
+
+==============================================================================
+1. Keeping changes\t\t\t\t*keep-changes*
+
+When a buffer is left the editor forgets its changes.  By setting the option
+it saves them in a file, and reads them when the buffer is opened again.
+
+\t\t\t\t\t\t*:ea* *:earlier*
+:earlier {N}m\t\tGo to the older text of about {N} minutes before.
+:later {N}m\t\tGo to the newer text of about {N} minutes
+\t\t\tlater, if there is one.
+
+You can use these in commands of your own to name the file.  For example:
+
+\tau Read * call Restore()
+\tfunc Restore()
+
+Such a file is never deleted.  You need to delete it yourself, and it is
+not read if the text has changed.
+
+The number of changes that are kept is set by another option, which has no
+effect on those that were made before.
+"""
+
+
+def test_a_help_page_that_keeps_its_lines_is_prose() -> None:
+    assert blocks_of(f"<h1>Keep</h1><pre>{HELP_PAGE}</pre>") == [
+        ("heading", "Keep"),
+        ("paragraph", "*keep.txt* For version 9"),
+        ("heading", "1. Keeping changes"),
+        ("furniture", "*keep-changes*"),
+        (
+            "paragraph",
+            "When a buffer is left the editor forgets its changes. By setting the option it saves them in a "
+            "file, and reads them when the buffer is opened again.",
+        ),
+        ("furniture", "*:ea* *:earlier*"),
+        ("item", ":earlier {N}m: Go to the older text of about {N} minutes before."),
+        ("item", ":later {N}m: Go to the newer text of about {N} minutes later, if there is one."),
+        ("paragraph", "You can use these in commands of your own to name the file. For example:"),
+        ("code", "\tau Read * call Restore()\n\tfunc Restore()"),
+        (
+            "paragraph",
+            "Such a file is never deleted. You need to delete it yourself, and it is not read if the text "
+            "has changed.",
+        ),
+        (
+            "paragraph",
+            "The number of changes that are kept is set by another option, which has no effect on those that "
+            "were made before.",
+        ),
+    ]
+
+
+def test_a_program_with_comments_is_no_prose() -> None:
+    comment = "# This is what the next setting does, and it is off by default.\nsetting = off\n\n"
+    (block,) = blocks_of(f"<pre>{comment * 6}</pre>")
+    assert block[0] == "code"
+
+
+def test_the_questions_of_a_definition_list_are_the_headings_of_their_answers() -> None:
+    html = (
+        "<h2>Trouble</h2><dl><dt>How do I reset <b>it</b>?</dt><dd><p>Press the button.<p>Wait:<ul><li>a</ul>"
+        "<dt>Button<dd>A thing to press.<dt>Why?<dd>It may hang.</dl>"
+    )
+    assert blocks_of(html) == [
+        ("heading", "Trouble"),
+        ("heading", "How do I reset it?"),
+        ("paragraph", "Press the button."),
+        ("paragraph", "Wait:"),
+        ("item", "a"),
+        ("item", "Button: A thing to press."),
+        ("item", "Why? It may hang."),
+    ]

@@ -736,3 +736,36 @@ def test_a_hostile_page_is_read_in_bounded_time(shape: str) -> None:
     start = time.perf_counter()
     assert read_pdf(data, Limits()).pages[0].text
     assert time.perf_counter() - start < 5
+
+
+def test_a_numbered_question_is_the_heading_of_its_answer() -> None:
+    sheet = Sheet().text(72, 780, "1. Why does the barrier stay down when a car has stood before it for", 10)
+    sheet.text(72, 768, "hours?", 10, "Courier")
+    y = sheet.lines(72, 744, PROSE, 400)
+    sheet.text(72, y - 18, "2. Does it rain?", 10)
+    sheet.lines(72, y - 42, OTHER, 400)
+    (page,) = pages(sheet)
+    assert blocks(page) == [
+        (HEADING, "1. Why does the barrier stay down when a car has stood before it for hours?"),
+        (PARAGRAPH, joined(PROSE)),
+        (HEADING, "2. Does it rain?"),
+        (PARAGRAPH, joined(OTHER)),
+    ]
+
+
+def test_questions_below_one_another_are_a_list() -> None:
+    sheet = Sheet()
+    for number, asked in enumerate(("Who pays the fee?", "When is it due?", "Why is it due?"), 1):
+        sheet.text(72, 800 - 24 * number, f"{number}. {asked}", 10)
+    sheet.lines(72, 690, PROSE, 400)
+    (page,) = pages(sheet)
+    assert [kind for kind, _ in blocks(page)][:2] == [ITEM, ITEM]
+
+
+def test_a_sentence_that_ends_with_a_name_in_a_font_of_one_width_is_whole() -> None:
+    sheet = Sheet()
+    y = sheet.lines(72, 780, PROSE, 400)
+    sheet.text(72, y, "Whoever wants to read the fee from a program calls the function with the name", 10)
+    sheet.text(72, y - 12, "read_fee.", 10, "Courier")
+    (page,) = pages(sheet)
+    assert blocks(page)[-1][1].endswith("calls the function with the name read_fee.")

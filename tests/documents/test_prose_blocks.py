@@ -199,3 +199,13 @@ def test_numbered_lines_above_their_texts_are_headings() -> None:
 )
 def test_numbered_items_of_lists_are_no_headings(text: str) -> None:
     assert HEADING not in {kind for kind, _, _ in told(text)}
+
+
+def test_bullets_may_be_letters_if_the_paragraph_begins_with_one() -> None:
+    text = "The gains are\n\n  o the load on the link\n    is less\n  o there is less to pay\n\nPan\no vino."
+    assert [(block.kind.value, text[block.start : block.end]) for block in prose_blocks(text)] == [
+        ("paragraph", "The gains are"),
+        ("item", "the load on the link\n    is less"),
+        ("item", "there is less to pay"),
+        ("paragraph", "Pan\no vino."),
+    ]

@@ -106,3 +106,8 @@ def test_comments_and_targets_are_no_text() -> None:
 def test_too_deep() -> None:
     with pytest.raises(UnreadableError, match="nested too deeply"):
         rst_page("\n".join(f"{' ' * 2 * n}- x\n" for n in range(2000)))
+
+
+def test_a_question_that_is_a_term_has_no_colon_behind_it() -> None:
+    page = rst_page("How do I reset it?\n    Press the button.\n", None)
+    assert told(page) == [(ITEM, 0, "How do I reset it? Press the button.")]

@@ -9,6 +9,7 @@ from localcrag.crag import prompts
 from localcrag.crag.answering.citation_check import cite
 from localcrag.crag.answering.evidence_fitting import fitting_evidence
 from localcrag.crag.answering.grounding import check_agreement
+from localcrag.crag.answering.repeated_quotes import untold, without_repeats
 from localcrag.crag.answering.stored_quotes import lost_citations
 from localcrag.crag.answering.whole_tables import with_whole_table
 from localcrag.crag.doubts.amendments import corrections_first
@@ -33,6 +34,7 @@ from localcrag.crag.refinement.recomposition import (
     with_surroundings,
     with_telling_headings,
 )
+from localcrag.crag.refinement.short_listings import with_whole_listings
 from localcrag.crag.refinement.strip_context import Neighbours
 from localcrag.crag.refinement.strip_display import before_mark
 from localcrag.crag.refinement.strip_kinds import is_command, is_row, names_option
@@ -60,7 +62,7 @@ def quote(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
     Raises ContextOverflow if not even one piece of evidence fits the context.
     """
     chosen: list[list[Strip]] = []
-    for finding in findings:
+    for at, finding in enumerate(findings):
         judged = whole.adapters.evaluator is not None or whole.options.strips is not StripKind.NONE
         picked = (
             _most_probable(finding.strips, finding.state.question)
@@ -68,7 +70,10 @@ def quote(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
             else (yield from _chosen_by_model(finding.state, finding.strips))
         )
         asked, neighbours = finding.state.question, whole.adapters.store.neighbours
-        chosen.append(_readable(picked, finding.strips, asked, neighbours))
+        shown = [strip for earlier in chosen for strip in earlier]
+        new = [] if finding.sure else untold(picked, [s for f in findings[:at] for s in f.strips], shown)
+        read = _readable(new[:MAX_QUOTES] or picked, finding.strips, asked, neighbours)
+        chosen.append(without_repeats(read, shown) if new else read)
     evidence = numbered(_distinct(strip for picked in chosen for strip in picked))
     yield Gathered(tuple(evidence))
     agreed = yield from check_agreement(whole, evidence)
@@ -76,8 +81,8 @@ def quote(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
     gone = lost_citations(whole, [cite(item) for item in evidence], passages)
     held = [item for item in evidence if item.key not in gone]
     if held:
-        shown = {span(item.strip): item for item in held}
-        yield _quotations(_quotation_blocks(whole.asked, findings, chosen, shown))
+        items = {span(item.strip): item for item in held}
+        yield _quotations(_quotation_blocks(whole.asked, findings, chosen, items))
     yield Verified(tuple(f"citation [{key}]: {reason}" for key, reason in gone.items()))
     if not held:
         return Outcome(Status.NOT_FOUND)
@@ -91,7 +96,7 @@ def _readable(
     """The strips that were picked of those ``kept``, with what they are read with, as the question asks."""
     procedure, several = asks_what_to_do(asked), things_asked_for(asked)
     sure = 1.0 if procedure else SURE_STRIP
-    closed, own = with_closed_strings(picked), terms_asked_for(asked)
+    closed, own = with_whole_listings(with_closed_strings(picked)), terms_asked_for(asked)
     completed = completed_quotations(closed, sure, own, whole_steps=procedure)
     told = with_telling_headings(with_whole_table(completed, asked), asked, neighbours)
     least = MIN_QUOTE_SCORE_SHARE * max((strip.score for strip in picked), default=0.0)

@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 
 from localcrag.crag.doubts.answer_types import lacks_asked_type
+from localcrag.crag.doubts.told_options import lacks_name_in_code
 from localcrag.crag.questions.calendar_dates import dates_of, without_dates
 from localcrag.crag.questions.query_terms import IN_WORDS, stem
 from localcrag.crag.refinement.strip_context import block_index, headings_above, lead_in, led_to
@@ -110,6 +111,8 @@ def lacks_expected(question: str, kept: Sequence[Strip]) -> bool:
     if _DAY_ASKED.match(question.strip()) and not any(map(_tells_when, near)):
         return True
     told, headings = ("\n".join(map(each, near)) for each in (_shown_text, headings_above))
+    if lacks_name_in_code(question, f"{headings}\n{told}", near):
+        return True
     return lacks_asked_type(question, told, headings) or _is_only_to_be_done(question, told)
 
 

@@ -55,11 +55,18 @@ _COMMAND_ASKED = re.compile(
 )
 """How a question asks for a command."""
 _OPTION_ASKED = re.compile(
-    r"\b(?:which|what|welche[rsmn]?|quelle) (?:command[- ]line )?"
+    r"\b(?:(?:which|what)(?: is the(?=[^?]* (?:to|that|which)\b))?|is there (?:an?|any)|welche[rsmn]?|quelle)"
+    r" (?!(?:is|are|was|does|do|did|the|an?|can|will|happens?|of)\b)(?:[\w-]+ ){0,2}?"
     r"(?:options?|flags?|switch(?:es)?|Schalter)\b",
     re.IGNORECASE,
 )
-"""How a question asks for an option of a command."""
+"""How a question asks for an option of a command: "Which retention option protects it?"."""
+_NAME_ASKED = re.compile(
+    r"\b(?:which|what) (?!(?:is|are|was|does|do|did|the|an?|can|will|happens?|of)\b)(?:[\w-]+ ){0,2}?"
+    r"(?:commands?|settings?|directives?|parameters?|variables?|functions?)\b(?! line)",
+    re.IGNORECASE,
+)
+"""How a question asks for what has a name in code."""
 
 
 def asks_what_to_do(question: str) -> bool:
@@ -100,6 +107,11 @@ def compared_things(question: str) -> list[str]:
 def asks_for_option(question: str) -> bool:
     """Whether a question asks for an option, as a command has them."""
     return _OPTION_ASKED.search(question) is not None
+
+
+def asks_for_name_in_code(question: str) -> bool:
+    """Whether a question asks which option, command, setting or function it is, each of which has a name."""
+    return asks_for_option(question) or _NAME_ASKED.search(question) is not None
 
 
 def asks_for_command(question: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from localcrag.documents.block_text import BULLET
 from localcrag.documents.readers.pdf_lines import Grid, Line, code_text, ends_in_hyphen, joined_lines
@@ -28,6 +28,10 @@ _CAPTION = re.compile(
 _LEADER = re.compile(r"\s*(?:[.…·]\s?){4,}\s*(?=[\divxlc]*$)")
 _LETTERS = re.compile(r"[^\W\d_]")
 _END_OF_SENTENCE = re.compile(r"[.!?:;…][\"'»”’)\]]*$")
+_ENDS_IN_CODE_FONT = re.compile(r"(?:\S+ ){0,2}\S*[^\W_][.?!]")
+"""A line of few words that ends a sentence, though its words are names in a font of one width."""
+_ASKED = re.compile(r"(?:\d{1,3}(?:\.\d{1,3}){0,3}[.)]?|Q(?:uestion)?[ ]?\d{0,3}[.:)])\s+[\"“‘']?[^\W\d_]")
+"""How a question of a list of questions and answers begins."""
 _NOTE_MARK = re.compile(r"(?:\d{1,3}|[*†‡§¶]+)\s?(?=[^\W\d_])")
 
 
@@ -63,7 +67,8 @@ class Draft:
 def drafts_of(lines: Sequence[Line], body: BodyFont, *, notes: bool = False) -> Iterator[Draft]:
     """The blocks of a column; ``notes`` if it holds footnotes, each of which begins with its mark."""
     depths: list[float] = []
-    for group in _groups(lines, body):
+    groups = list(_groups(lines, body))
+    for group, following in zip(groups, [*groups[1:], []], strict=True):
         first = group[0]
         if first.grid is not None:
             depths.clear()
@@ -71,6 +76,10 @@ def drafts_of(lines: Sequence[Line], body: BodyFont, *, notes: bool = False) -> 
         elif not body.mono and first.mono and not any(_BULLET.match(line.text) for line in group):
             depths.clear()
             yield Draft(BlockKind.CODE, code_text(group), size=first.size)
+        elif _is_question(group) and following and not _ASKED.match(following[0].text):
+            depths.clear()
+            question = _heading(joined_lines(line.text for line in group), first)
+            yield replace(question, bold=False)  # all are of one level, whatever words of them are bold
         else:
             yield from _group_drafts(group, body, depths, notes=notes)
 
@@ -78,6 +87,14 @@ def drafts_of(lines: Sequence[Line], body: BodyFont, *, notes: bool = False) -> 
 def ends_sentence(text: str) -> bool:
     """Whether a text ends as a sentence does."""
     return _END_OF_SENTENCE.search(text) is not None
+
+
+def _is_question(group: Sequence[Line]) -> bool:
+    """Whether lines that stand alone are a numbered question, as of a list of questions and answers."""
+    texts = [line.text for line in group]
+    if len(texts) > _MAX_HEADING_LINES or sum(map(len, texts)) > _MAX_HEADING or not _ASKED.match(texts[0]):
+        return False
+    return texts[-1].endswith("?") and not any(_ASKED.match(text) for text in texts[1:])
 
 
 def _groups(lines: Sequence[Line], body: BodyFont) -> Iterator[list[Line]]:
@@ -95,14 +112,22 @@ def _groups(lines: Sequence[Line], body: BodyFont) -> Iterator[list[Line]]:
 def _parts(before: Line, line: Line, body: BodyFont) -> bool:
     if before.grid is not None or line.grid is not None:
         return True
+    pitch = before.y - line.y
+    goes_on = _goes_on_in_code_font(before, line) and pitch <= _GAP_PITCHES * 1.05 * line.size
     if abs(before.size - line.size) > max(0.6, 0.07 * line.size) or (
-        before.mono != line.mono and not body.mono
+        before.mono != line.mono and not body.mono and not goes_on
     ):
         return True
-    pitch = before.y - line.y
-    if line.mono and not body.mono and 0 < pitch <= _CODE_GAP_EMS * line.size:
+    if line.mono and not goes_on and not body.mono and 0 < pitch <= _CODE_GAP_EMS * line.size:
         return bool(_BULLET.match(line.text)) != bool(_BULLET.match(before.text))
     return pitch <= 0 or pitch > _GAP_PITCHES * max(body.pitch(line.size), 1.05 * line.size)
+
+
+def _goes_on_in_code_font(before: Line, line: Line) -> bool:
+    """Whether a line in a font of one width ends the sentence of the line above: "… with many" "NAs?"."""
+    if before.mono or not line.mono or ends_sentence(before.text):
+        return False
+    return _ENDS_IN_CODE_FONT.fullmatch(line.text) is not None
 
 
 def _group_drafts(group: list[Line], body: BodyFont, depths: list[float], *, notes: bool) -> Iterator[Draft]:
