@@ -47,9 +47,11 @@ class StillReading:
     source: str
 
 
-READING = 15
+READING = 16
 """The number of the way in which documents are read now; those read in an older way are read anew.
 
+16: with the header of a table among its notes, listings of files and variables without a header, the heads of
+entries of a manual, and the releases of plain text as headings;
 15: with the options of commands in tables below titles, the first one too, as rows of their own, and the way
 back of a timetable below the names of its own columns;
 14: with the numbered titles of plain text as headings;

@@ -419,3 +419,14 @@ def test_the_bookmarks_of_a_browser_keep_their_addresses() -> None:
         ("item", "Script"),
     ]
     assert "https" not in text_of(links)
+
+
+def test_the_head_of_an_entry_of_a_manual_is_its_heading_with_its_fields() -> None:
+    row = "<td>mode</td><td>Use: <i>reply</i></td><td>Type: octal integer</td><td>Default: 0600</td>"
+    html = f"<h3>Options</h3><table><tr>{row}</tr></table><p>This mode is used.</p>"
+    assert blocks_of(html)[1:] == [
+        ("heading", "mode"),
+        ("paragraph", "Use: reply · Type: octal integer · Default: 0600"),
+        ("paragraph", "This mode is used."),
+    ]
+    assert ("heading", "mode") not in blocks_of(html.replace("Type: octal integer", "octal"))

@@ -199,3 +199,15 @@ def test_numbered_lines_above_their_texts_are_headings() -> None:
 )
 def test_numbered_items_of_lists_are_no_headings(text: str) -> None:
     assert HEADING not in {kind for kind, _, _ in told(text)}
+
+
+def test_the_names_of_releases_above_their_changes_are_headings() -> None:
+    news = "Version 2.20 - 30 September 2020\n* Added moons.\n\nv2.19 (2019-05-28)\n\nNothing was done."
+    assert told(news) == [
+        (HEADING, 2, "Version 2.20 - 30 September 2020"),
+        (ITEM, 0, "Added moons."),
+        (HEADING, 2, "v2.19 (2019-05-28)"),
+        (PARAGRAPH, 0, "Nothing was done."),
+    ]
+    needs = "it needs 3.1 or one of\n- Perl 5.30\n\nsince 1.2 you can use\n- oars\n- sails"
+    assert HEADING not in {kind for kind, _, _ in told(needs)}
