@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 
 from localcrag.documents.block_text import BULLET, BlockText
 from localcrag.documents.fixed_width_tables import text_tables
-from localcrag.documents.html_tables import cell_text, is_layout, rows_of, table_lines
+from localcrag.documents.html_tables import cell_text, entry_head, is_layout, rows_of, table_lines
 from localcrag.documents.html_titles import mark_titles
 from localcrag.documents.html_tree import (
     BREAK,
@@ -304,6 +304,11 @@ class _Walk:
 
     def _table(self, table: Element) -> None:
         rows = rows_of(table)
+        name, fields = entry_head(rows)
+        if name and not self._depth:
+            self._add(BlockKind.HEADING, name, level=min(self._level + 1, LEAST_LEVEL))
+            self._add(BlockKind.PARAGRAPH, fields)
+            return
         if is_layout(table, rows):
             self.container(table)
             return

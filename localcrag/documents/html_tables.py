@@ -6,6 +6,7 @@ that spans rows is repeated in each, so that every row is understood alone.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -29,6 +30,9 @@ _MAX_BESIDE_ICON = 3
 """Cells of a table that places a picture beside a title and a text."""
 _GROUPED_WIDTH = 3
 """Columns of a table of groups: that of the titles, the names, and what they mean."""
+_FIELD = re.compile(r"[A-Z][a-z]+: \S.{0,99}")
+_NAME = re.compile(r"[\w.:-]{1,60}")
+"""What the head of an entry of a manual has: its name, and fields such as "Type: string"."""
 _ROW_GROUPS = frozenset({"thead", "tbody", "tfoot", "form", "div", "section"})
 
 
@@ -96,6 +100,18 @@ def _lays_out(cell: Element) -> bool:
 
 def _has_lines(element: Element) -> bool:
     return element.tag in VERBATIM and "\n" in "".join(texts(element)).strip()
+
+
+def entry_head(rows: Sequence[TableRow]) -> tuple[str, str]:
+    """The name of an entry of a manual and what its head says beside it; empty if a table is no such head.
+
+    It is one row, "mode | Type: octal integer | Default: 0600", above the paragraphs that tell of it.
+    """
+    if len(rows) != 1:
+        return "", ""
+    name, *rest = map(cell_text, rows[0].cells)
+    is_head = len(rest) > 1 and all(map(_FIELD.fullmatch, rest)) and _NAME.fullmatch(name) is not None
+    return (name, line(rest, ())) if is_head else ("", "")
 
 
 def table_lines(rows: Sequence[TableRow]) -> Iterator[str]:

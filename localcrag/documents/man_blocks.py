@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 
 from localcrag.documents.block_text import BULLET, BlockText
 from localcrag.documents.roff_lines import RoffLine, RoffLines
+from localcrag.documents.table_pairs import listing_lines
 from localcrag.documents.table_rows import with_headers
 from localcrag.types import BlockKind
 
@@ -223,7 +224,8 @@ class _Walk:
     def _table(self) -> None:
         self._end_code()
         self._made.part()
-        for row in with_headers(_rows(self._lines)):
+        rows = list(_rows(self._lines))
+        for row in listing_lines(rows) or with_headers(rows):
             self._made.add(BlockKind.ROW, row)
         self._made.part()
 

@@ -4,14 +4,14 @@ Blank lines end a paragraph, and so does a line that begins a clause of a contra
 6", "第二条"). A line that begins with a bullet or a number is an item, with the lines after it that are
 indented, or that only a wrap parts from it. A heading is a line that is underlined, or that stands alone and
 is numbered or in capitals, or the numbered question of a list of questions and answers, or one of several
-short lines that stand above their paragraphs, with a number or without. A line that only parts others is
-furniture.
+short lines that stand above their paragraphs, with a number or without, or that name a release above its
+changes. A line that only parts others is furniture.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from itertools import pairwise
 
 from localcrag.labelled_lines import LABEL, line_ends
@@ -48,6 +48,10 @@ _TITLE_ROOM = 10
 _MIN_TITLES = 2
 """So many titles above their paragraphs make each of them one; a single one may be the name in a letter."""
 _SENTENCE_END = re.compile(r"[.!?…][\"”’»)]*$")
+_RELEASE = re.compile(
+    r"(?:[A-Za-z][\w+-]*[ \t]+){0,3}[vV]?\d+(?:\.\d+)+\w*(?:[ \t]*(?:[(\[,–—-]|[ \t]\d).*)?"
+)
+"""A line that names a release, with its day, and nothing else: "Version 2.20 - 30 September 2020"."""
 
 
 def prose_blocks(text: str) -> tuple[Block, ...]:
@@ -59,9 +63,10 @@ def prose_blocks(text: str) -> tuple[Block, ...]:
         for run, below in zip(runs, following, strict=True)
         if _has_title(text, *run) or _is_title(text, *run, below)
     )
-    if len(titled) < _MIN_TITLES:
+    releases = _releases(text, titled, runs)
+    if len(titled | releases) < _MIN_TITLES:
         titled = frozenset()
-    titled |= _numbered_titles(text, runs)
+    titled |= _numbered_titles(text, runs) | releases
     return tuple(block for run in runs for block in _within(text, *run, is_titled=run in titled))
 
 
@@ -158,7 +163,11 @@ def _has_title(text: str, start: int, end: int) -> bool:
     The title is in capitals, or ends where it need not: the next word would have had room on its line.
     """
     lines = [match[0].strip() for match in _LINE.finditer(text, start, end)]
-    if len(lines) < 2 or not _may_be_title(lines[0]):
+    if len(lines) < 2:
+        return False
+    if _MARKER.match(lines[1]) and _names_release(lines[0]):
+        return True
+    if not _may_be_title(lines[0]):
         return False
     if _is_in_capitals(lines[0]) and not any(map(str.isdigit, lines[0])):
         return not _is_in_capitals(lines[1])
@@ -177,11 +186,18 @@ def _has_title(text: str, start: int, end: int) -> bool:
 
 def _is_title(text: str, start: int, end: int, below: tuple[int, int]) -> bool:
     """Whether a run of lines is one that stands above a paragraph of sentences, or a list."""
-    if "\n" in text[start:end] or not _may_be_title(text[start:end].strip()):
+    line, body = text[start:end].strip(), text[slice(*below)]
+    if "\n" not in line and _MARKER.match(body) and _names_release(line):
+        return True
+    if "\n" in line or not _may_be_title(line):
         return False
-    body = text[slice(*below)]
     is_prose = len(body) > _MAX_TITLE_CHARACTERS and _SENTENCE_END.search(body.rstrip()) is not None
     return (is_prose or _MARKER.match(body) is not None) and not line_ends(body)
+
+
+def _names_release(line: str) -> bool:
+    """Whether a line is short, and names a release of a program, with its day or without."""
+    return len(line) <= _MAX_TITLE_CHARACTERS and _RELEASE.fullmatch(line) is not None
 
 
 def _may_be_title(line: str) -> bool:
@@ -194,6 +210,14 @@ def _may_be_title(line: str) -> bool:
         and not _MARKER.match(line)
         and not LABEL.match(f"{line} ")
     )
+
+
+def _releases(
+    text: str, titled: Set[tuple[int, int]], runs: Sequence[tuple[int, int]]
+) -> frozenset[tuple[int, int]]:
+    """The runs that begin with the name of a release, if there are several and one is known to be a title."""
+    named = {run for run in runs if _names_release(text[slice(*run)].split("\n", 1)[0].strip())}
+    return frozenset(named) if len(named) >= _MIN_TITLES and named & titled else frozenset()
 
 
 def _numbered_titles(text: str, runs: Sequence[tuple[int, int]]) -> frozenset[tuple[int, int]]:

@@ -2,7 +2,7 @@
 
 Such a table has no header, but its first row may be taken for one, or stand where the markup wants one. A
 table counts as one with a header only if that is sure, because a row that is read as a pair is understood
-all the same.
+all the same. So is a listing of files or variables, each with what it is, of more columns too.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from localcrag.documents.table_grid import GridRow, plain_rows
 from localcrag.documents.table_headers import columns_above_values, found_header
 from localcrag.documents.table_records import record_lines
 from localcrag.documents.table_rows import grid_lines, with_headers
+from localcrag.types import CELL_SEPARATOR
 
 _MIN_VALUES = 3
 """Rows with a number that must stand below a name, so that it is one of a column without any markup."""
@@ -27,6 +28,12 @@ _PHRASE = re.compile(r"[a-z]+ \S")
 """How a value begins that is told in words, "print the current line": the name of a column has a capital, or
 is one word."""
 _YEAR = re.compile(r"(?:19|20)\d\d(?:-\d\d){0,2}$")
+_PATH = re.compile(r"(?:~|\$\w+)?/\S+")
+"""The path of a file: "/etc/fstab", "~/.profile"."""
+_IDENTIFIER = re.compile(r"(?P<family>[^\W\d_]+)[_.:-][\w.:-]*[^\W\d][\w.:-]*")
+"""A name that others of its family begin like: "STATS_min", "STATS_max"."""
+_SAID = re.compile(r"[A-Za-z]?[a-z]+(?: \S+){2,}")
+"""How a cell says what a thing is, in three words or more."""
 
 
 def pair_text(cells: Sequence[str]) -> str:
@@ -82,10 +89,27 @@ def document_lines(rows: Iterable[GridRow]) -> Iterator[str]:
 
 
 def plain_lines(rows: Sequence[Sequence[str]]) -> list[str]:
-    """The lines of a table whose markup knows no header, if it is records or pairs; else none."""
+    """The lines of a table whose markup knows no header, if it is records, pairs or a listing; else none."""
     if records := record_lines(rows):
         return records
-    return list(map(pair_text, rows)) if are_pairs(rows) else []
+    return list(map(pair_text, rows)) if are_pairs(rows) else listing_lines(rows)
+
+
+def listing_lines(rows: Sequence[Sequence[str]]) -> list[str]:
+    """The lines of a table that lists files, or variables of one family, each with what it is; else none.
+
+    None of them is the header of the others: all are paths, or names that begin alike, beside words.
+    """
+    rows = [row for row in rows if any(row)]
+    names = [row[0] for row in rows[:_MAX_LOOKED_AT]]
+    if len(rows) < 2 or len({*names}) < len(names) or not any(rows[0][1:]):
+        return []
+    found = [_IDENTIFIER.fullmatch(name) for name in names]
+    families = {each["family"] if each else "" for each in found}
+    is_family = "" not in families and len(families) == 1 and any(map(_SAID.match, rows[0][1:]))
+    if not is_family and not all(map(_PATH.fullmatch, names)):
+        return []
+    return [pair_text((row[0], CELL_SEPARATOR.join(filter(None, row[1:])))) for row in rows]
 
 
 def _has_two_columns(rows: Sequence[Sequence[str]]) -> bool:

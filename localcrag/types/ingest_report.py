@@ -50,8 +50,10 @@ class StillReading:
 READING = 16
 """The number of the way in which documents are read now; those read in an older way are read anew.
 
-16: with help pages that keep their lines (``<pre>``) as prose, and the questions of FAQs as
-headings: the numbered ones of PDF, and those that are terms of lists in HTML;
+16: with help pages that keep their lines (``<pre>``) as prose, the questions of FAQs as headings (the
+numbered ones of PDF, and those that are terms of lists in HTML), the header of a table among its notes,
+listings of files and variables without a header, the heads of entries of a manual, and the releases of plain
+text as headings;
 15: with the options of commands in tables below titles, the first one too, as rows of their own, and the way
 back of a timetable below the names of its own columns;
 14: with the numbered titles of plain text as headings;

@@ -88,3 +88,29 @@ def test_both_of_two_things_that_are_compared_are_found_by_their_definitions() -
     }
     assert not gains_of("What is the difference between main and extra?", areas)
     assert not gains_of("What is in main?", areas)
+
+
+SYNOPSIS = "git-trim [ -b ] [ -B n ] [ --most m ] file"
+LONG = replace(
+    structured(
+        (BlockKind.HEADING, "Synopsis"),
+        (BlockKind.PARAGRAPH, SYNOPSIS),
+        (BlockKind.HEADING, "Options"),
+        (BlockKind.ITEM, "-B <n>: Begin at a column."),
+        (BlockKind.ITEM, "--most m cut no more lines than so many."),
+    ),
+    title="git-trimmer - Cut lines",
+)
+
+
+def test_an_option_of_a_misspelt_command_is_found_and_counts_more_than_the_synopsis() -> None:
+    expected = {"-B <n>: Begin at a column.": NAMED_WEIGHT, SYNOPSIS: -NAMED_WEIGHT}
+    assert gains_of("What does -B do in trimer?", LONG) == expected
+    assert not gains_of("What does -B do in joiner?", LONG)
+
+
+def test_an_option_whose_description_follows_without_a_mark_is_found() -> None:
+    assert (
+        gains_of("default of --most in trimmer", LONG)["--most m cut no more lines than so many."]
+        == NAMED_WEIGHT
+    )

@@ -15,9 +15,11 @@ from localcrag.crag.rows.row_lookup import (
     INCOMPLETE_WEIGHT,
     MAX_INCOMPLETE,
     MIN_COMPLETE,
+    OTHER_KEY_SHARE,
     SINGLED_OUT_WEIGHT,
     is_one_of_many,
     looked_up,
+    with_named_key_first,
 )
 from localcrag.types import Block, BlockKind, Passage
 from tests.crag.values import passage
@@ -321,3 +323,15 @@ def test_a_long_cell_is_named_but_for_a_word() -> None:
         table("name: V-belt for drive Rasant 46 · shelf: D3", "name: Blade for Rasant 46 · shelf: D1")
     )
     assert looked_up("Where do we keep the drive belts for the Rasant 46?", stock) == {0: INCOMPLETE_WEIGHT}
+
+
+def test_rows_of_other_keys_are_less_probable_than_the_one_that_is_named() -> None:
+    rows = (
+        "Type: model · Holds: drawings in space",
+        "Type: image · Holds: pictures",
+        "Type: model/wire · Holds: it",
+    )
+    types, scores = strips(table(*rows)), [0.5, 0.7, 0.6]
+    question = "What is the type model for, in the list?"
+    assert with_named_key_first(question, types, scores) == [0.5, OTHER_KEY_SHARE * 0.5, 0.6]
+    assert with_named_key_first("Which type is for wood?", types, scores) == scores

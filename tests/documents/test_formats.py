@@ -243,6 +243,12 @@ def test_notes_above_the_rows_of_a_csv_are_told_apart(read: ReadFunction) -> Non
     (page,) = read("x.tsv", "# Country codes\n#\n#code\tname\nSI\tSlovenia\nSK\tSlovakia\n").pages
     assert page.text == "Country codes\n\ncode: SI · name: Slovenia\ncode: SK · name: Slovakia"
     assert [block.level for block in page.blocks[1:]] == [4, 5], "the rows as the file counts them"
+    zones = "# Zones\n#code\tzone\tnote\nSI\tLjubljana\nAQ\tCasey\tof Casey\n# the\n# end\n"
+    assert read("z.tab", zones).pages[0].text.split("\n\n") == [
+        "Zones",
+        "code: SI · zone: Ljubljana\ncode: AQ · zone: Casey · note: of Casey",
+        "the end",
+    ]
     assert read("x.csv", "# 2025, all\na;b\n1;2\n").pages[0].text == "2025, all\n\na: 1 · b: 2"
     assert read("x.csv", "# of club #A\na;b\n1;2\n").pages[0].text.startswith("of club #A\n")
     assert "#2" in read("x.csv", "No,Name\n#1,x\n#2,y\n").pages[0].text

@@ -424,7 +424,8 @@ def test_the_bookmarks_of_a_browser_keep_their_addresses() -> None:
 HELP_PAGE = """
 *keep.txt*      For version 9
 
-==============================================================================
+=======================================================================
+
 1. Keeping changes\t\t\t\t*keep-changes*
 
 When a buffer is left the editor forgets its changes.  By setting the option
@@ -497,3 +498,14 @@ def test_the_questions_of_a_definition_list_are_the_headings_of_their_answers() 
         ("item", "Button: A thing to press."),
         ("item", "Why? It may hang."),
     ]
+
+
+def test_the_head_of_an_entry_of_a_manual_is_its_heading_with_its_fields() -> None:
+    row = "<td>mode</td><td>Use: <i>reply</i></td><td>Type: octal integer</td><td>Default: 0600</td>"
+    html = f"<h3>Options</h3><table><tr>{row}</tr></table><p>This mode is used.</p>"
+    assert blocks_of(html)[1:] == [
+        ("heading", "mode"),
+        ("paragraph", "Use: reply · Type: octal integer · Default: 0600"),
+        ("paragraph", "This mode is used."),
+    ]
+    assert ("heading", "mode") not in blocks_of(html.replace("Type: octal integer", "octal"))

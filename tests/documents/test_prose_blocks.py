@@ -209,3 +209,15 @@ def test_bullets_may_be_letters_if_the_paragraph_begins_with_one() -> None:
         ("item", "there is less to pay"),
         ("paragraph", "Pan\no vino."),
     ]
+
+
+def test_the_names_of_releases_above_their_changes_are_headings() -> None:
+    news = "Version 2.20 - 30 September 2020\n* Added moons.\n\nv2.19 (2019-05-28)\n\nNothing was done."
+    assert told(news) == [
+        (HEADING, 2, "Version 2.20 - 30 September 2020"),
+        (ITEM, 0, "Added moons."),
+        (HEADING, 2, "v2.19 (2019-05-28)"),
+        (PARAGRAPH, 0, "Nothing was done."),
+    ]
+    needs = "it needs 3.1 or one of\n- Perl 5.30\n\nsince 1.2 you can use\n- oars\n- sails"
+    assert HEADING not in {kind for kind, _, _ in told(needs)}

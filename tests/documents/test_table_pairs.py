@@ -157,3 +157,19 @@ def test_names_with_capitals_beside_small_letters_are_pairs(read: ReadFunction) 
     assert lines(read, "x.html", html(rows)) == ["Summer: weekly", "Winter: monthly"]
     rows = [("Season", "Cleaned"), ("Summer", "weekly"), ("Winter", "weekly")]
     assert lines(read, "x.html", html(rows))[0] == "Season: Summer · Cleaned: weekly"
+
+
+def test_a_listing_of_files_or_variables_has_no_header(read: ReadFunction) -> None:
+    files = [("/var/lib/turn/status", "Default state file."), ("/etc/turn.conf", "Options.")]
+    page = (
+        ".TH turn 8\n.SH FILES\n.TS\ntab(@);\nl l.\n" + "\n".join("@".join(row) for row in files) + "\n.TE\n"
+    )
+    told = [f"{name}: {text}" for name, text in files]
+    assert [line for line in lines(read, "turn.8", page) if line.startswith("/")] == told
+    names = [("SUM_min", "1#1", "least value of all data"), ("SUM_mid", "2#2", "median"), ("SUM_q1", "", "")]
+    rows = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in names)
+    assert lines(read, "sum.html", f"<table>{rows}</table>") == [
+        "SUM_min: 1#1 · least value of all data",
+        "SUM_mid: 2#2 · median",
+        "SUM_q1",
+    ]

@@ -20,6 +20,7 @@ from localcrag.crag.questions.query_terms import terms, terms_asked_for
 from localcrag.crag.questions.question_extent import (
     asks_for_command,
     asks_for_option,
+    asks_what_it_does,
     asks_what_to_do,
     compared_things,
     things_asked_for,
@@ -35,6 +36,7 @@ from localcrag.crag.refinement.recomposition import (
     with_telling_headings,
 )
 from localcrag.crag.refinement.short_listings import with_whole_listings
+from localcrag.crag.refinement.stated_defaults import with_stated_default
 from localcrag.crag.refinement.strip_context import Neighbours
 from localcrag.crag.refinement.strip_display import before_mark
 from localcrag.crag.refinement.strip_kinds import is_command, is_row, names_option
@@ -95,9 +97,10 @@ def _readable(
 ) -> list[Strip]:
     """The strips that were picked of those ``kept``, with what they are read with, as the question asks."""
     procedure, several = asks_what_to_do(asked), things_asked_for(asked)
-    sure = 1.0 if procedure else SURE_STRIP
+    sure = 1.0 if procedure or asks_what_it_does(asked) else SURE_STRIP
     closed, own = with_whole_listings(with_closed_strings(picked)), terms_asked_for(asked)
     completed = completed_quotations(closed, sure, own, whole_steps=procedure)
+    completed = with_stated_default(completed, asked, neighbours)
     told = with_telling_headings(with_whole_table(completed, asked), asked, neighbours)
     least = MIN_QUOTE_SCORE_SHARE * max((strip.score for strip in picked), default=0.0)
     near = [strip for strip in kept if strip.score >= least]

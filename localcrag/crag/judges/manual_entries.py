@@ -3,17 +3,18 @@
 "What does git-trim do?" is answered by the line "git-trim - Cut lines to a width" or by the first sentence of
 its page, and "What does -B do in git-trim?" by the item "-B: …" of that page, which differs from "-b: …" by
 the case of a letter alone. To a judge of sentences all of a page is about its command, and its options are
-much alike. So what the question names counts for more.
+much alike. So what the question names counts for more, and the synopsis for less, which has all options.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
+from difflib import get_close_matches
 
 from localcrag.crag.questions.query_terms import terms
 from localcrag.crag.questions.question_extent import compared_names
-from localcrag.crag.refinement.strip_context import block_index, heading_blocks_above
+from localcrag.crag.refinement.strip_context import block_index, heading_blocks_above, in_context
 from localcrag.crag.refinement.strip_kinds import OPTION, ends_as_sentence, is_code
 from localcrag.types import BlockKind, Strip
 
@@ -24,6 +25,10 @@ MAX_PARTS_BESIDE = 1
 """The most parts that a term has beside the name of the thing it defines: "stable/non-free/"."""
 MAX_TERM_CHARACTERS = 120
 """The longest term that names options: "-n N, --lines N"."""
+MIN_MISSPELT_LETTERS, MISSPELT_LIKENESS = 5, 0.85
+"""The fewest letters of a name that may be misspelt, and how like the name it must then be."""
+_SYNOPSIS_OPTION = re.compile(r"\[ *-|\| *-|<-?-?\w+> \[")
+"""How a synopsis has its options: "htpasswd [ -c ] [ -m | -B ] passwdfile"."""
 _THING = re.compile(
     r"what (?:does|do) (?:the )?(?P<done>.+?) do"
     r"|(?:what(?:'s|’s| is)|was ist) (?P<is>(?!the\b|an?\b).+?)(?: (?:used )?for)?"
@@ -36,6 +41,8 @@ _CALLED = re.compile(
     r"|\b (?:command|program(?:me)?|utility|tool|function|Befehl|Programm)$",
     re.IGNORECASE,
 )
+_LEADING_OPTIONS = re.compile(r"--?[A-Za-z][\w-]*(?:[=\[ ]\S+)?(?:, ?--?[A-Za-z][\w-]*(?:[=\[ ]\S+)?)*")
+"""The options that an item begins with, whose description follows without a mark."""
 _TITLE_END = re.compile(r"\(\d\w{0,3}\)| +[-–—|:] +")
 """What ends the name at the beginning of a title: "git-trim(1)", "trim — Tools 2.0"."""
 _NAME_PART = re.compile(r"[^\W_]+")
@@ -47,7 +54,7 @@ _OPENING = frozenset(
 """The headings that the first sentence of a page may stand below, beside its title."""
 _OF_ANY_OPTION = terms(
     "option options flag flags switch switches parameter argument command difference differ between mean "
-    "means meaning used use effect specify bedeutet macht unterschied zwischen schalter"
+    "means meaning used use effect specify default value set bedeutet macht unterschied zwischen schalter"
 )
 """The words of a question about an option that do not name the command that it is of."""
 
@@ -121,7 +128,8 @@ def _is_opening(strip: Strip, thing: Sequence[str]) -> bool:
 def _named_options(question: str, found: Sequence[Strip]) -> dict[int, float]:
     """The gains of the options that are asked for, of the command whose page has least of another name.
 
-    All else that is asked for must stand in the title of the page, or in the headings above them.
+    All else that is asked for must stand in the title of the page, though it be misspelt, or above them. The
+    synopsis of that page has as many odds less: it has the options, and does not say what they do.
     """
     gains: dict[int, float] = {}
     options = dict.fromkeys(OPTION.findall(question))
@@ -129,11 +137,34 @@ def _named_options(question: str, found: Sequence[Strip]) -> dict[int, float]:
     for option in options:
         entries = [(at, strip) for at, strip in enumerate(found) if option in _explained(strip)]
         pages = {strip.passage.document: set(_title_terms(strip)) for _, strip in entries}
-        of_it = {page: len(title - named) for page, title in pages.items() if named <= title}
+        around = {page: set[str]() for page in pages}
+        for _, strip in entries:
+            around[strip.passage.document] |= terms(in_context(strip))
+        of_it = {
+            page: len(title - named)
+            for page, title in pages.items()
+            if all(_is_among(name, title | around[page]) for name in named)
+        }
         nearest = [page for page, more in of_it.items() if more == min(of_it.values())]
         if len(nearest) == 1 and (named or len(pages) == 1):
             gains |= {at: NAMED_WEIGHT for at, strip in entries if strip.passage.document == nearest[0]}
+            gains |= {at: -NAMED_WEIGHT for at, strip in enumerate(found) if _is_synopsis(strip, nearest[0])}
     return gains
+
+
+def _is_among(name: str, known: Set[str]) -> bool:
+    """Whether a term is one of others, or a misspelt form of one that names something: "htpaswd"."""
+    if name in known:
+        return True
+    if len(name) < MIN_MISSPELT_LETTERS:
+        return False
+    return bool(get_close_matches(name, known, 1, MISSPELT_LIKENESS))
+
+
+def _is_synopsis(strip: Strip, document: str) -> bool:
+    """Whether a strip of a document says how a command is called, with its options in brackets."""
+    is_of_it = strip.passage.document == document and _SYNOPSIS_OPTION.search(strip.text) is not None
+    return is_of_it and not ends_as_sentence(strip.text) and not any(_explained(strip))
 
 
 def _explained(strip: Strip) -> Iterator[str]:
@@ -141,6 +172,9 @@ def _explained(strip: Strip) -> Iterator[str]:
     term, mark, _ = strip.text.partition(": ")
     if mark and len(term) <= MAX_TERM_CHARACTERS and OPTION.match(term):
         yield from OPTION.findall(term)
+    elif (at := block_index(strip)) >= 0 and strip.passage.blocks[at].kind is BlockKind.ITEM:
+        begins = _LEADING_OPTIONS.match(strip.text) if strip.passage.blocks[at].start == strip.start else None
+        yield from OPTION.findall(begins[0]) if begins else ()
 
 
 def _title_terms(strip: Strip) -> set[str]:

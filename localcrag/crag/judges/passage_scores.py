@@ -21,7 +21,7 @@ from localcrag.crag.refinement.knowledge_strips import strips
 from localcrag.crag.refinement.readable_names import in_words
 from localcrag.crag.refinement.strip_context import judged_text
 from localcrag.crag.refinement.strip_kinds import is_row
-from localcrag.crag.rows.row_lookup import DENIAL_WEIGHT, looked_up, raised
+from localcrag.crag.rows.row_lookup import DENIAL_WEIGHT, looked_up, raised, with_named_key_first
 from localcrag.languages import beyond_english, is_across_english
 from localcrag.protocols import Evaluator
 from localcrag.types import Passage, Strip
@@ -122,14 +122,16 @@ def _of_another_date(question: str, cut: Sequence[Sequence[Strip]]) -> list[bool
 def strip_scores(evaluator: Evaluator, question: str, found: Sequence[Strip]) -> list[float]:
     """P(the strip helps) of each strip, by the evaluator, on the scale of strips (:data:`STRIP_GAIN`).
 
-    That of a row which is looked up is raised (:mod:`.row_lookup`), so is the header of a mail that is asked
-    about (:mod:`.mail_lookup`), and so is the entry of a manual that is named (:mod:`.manual_entries`); those
-    of an earlier mail where a newer one may answer (:mod:`.refinement.earlier_mails`) and of a document
-    without the code that is asked about (:mod:`.codes`) are lowered.
+    That of a row which is looked up is raised (:mod:`.row_lookup`), above the others of its table, so is the
+    header of a mail that is asked about (:mod:`.mail_lookup`), and so is the entry of a manual that is named
+    (:mod:`.manual_entries`); those of an earlier mail where a newer one may answer
+    (:mod:`.refinement.earlier_mails`) and of a document without the code that is asked about (:mod:`.codes`)
+    are lowered.
     """
     gains = _gains(question, found)
     scores = _own_scale(evaluator, question, [judged_text(strip) for strip in found])
     scores = [raised(p, gains.get(at, 0.0)) for at, p in enumerate(scores)]
+    scores = with_named_key_first(question, found, scores)
     scores = _with_codes_first(question, [strip.passage for strip in found], scores)
     return with_newer_mails_first(question, found, scores)
 

@@ -67,6 +67,17 @@ _NAME_ASKED = re.compile(
     re.IGNORECASE,
 )
 """How a question asks for what has a name in code."""
+_WHAT_IT_DOES = re.compile(
+    r"\bwhat (?:does|do)\b[^,;?]+\bdo\b|\bwhat(?: is|['’]s)\b[^,;?]+\b(?:for|good for|do(?:ing)?)\W*$"
+    r"|\bwas (?:macht|tut|bewirkt)\b|\bwofür (?:ist|dient)\b|\bque fait\b|\bà quoi sert\b|\bqué hace\b",
+    re.IGNORECASE,
+)
+"""How a question asks what something does."""
+
+
+def asks_what_it_does(question: str) -> bool:
+    """Whether a question asks what something that it names does, or is for."""
+    return _WHAT_IT_DOES.search(question) is not None
 
 
 def asks_what_to_do(question: str) -> bool:

@@ -51,7 +51,7 @@ MIN_NEARLY_NAMED_TERMS = 4
 _WORD_JOINER = re.compile(r"[-_/.]")
 _LIGHT_TERMS = terms(
     "against anybody between during happen happened into keep kept mean means need needed needs "
-    "nobody onto over through under until use used within"
+    "nobody onto over through under until use used within list listed row table"
 )
 """Words between the names in a question that stand in no cell: neither a thing nor what is asked of it."""
 _LIGHT_GERMAN_TERMS = terms(

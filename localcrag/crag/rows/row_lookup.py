@@ -40,6 +40,8 @@ DENIAL_WEIGHT = -4.0
 """What the log-odds of a row gain if it says no to what is asked of every row, as "Lift needed: no" does."""
 HEADER_ONLY_WEIGHT = -2.0
 """What they gain if all that is asked are names of its columns, which all rows of its table have as well."""
+OTHER_KEY_SHARE = 0.8
+"""The share of the probability of a row with a named first cell that others of its table have at most."""
 MIN_ALIKE_ROWS = 3
 """How many rows with the same columns a passage then has."""
 _DENIALS = frozenset({"no", "false", "nein", "non", "none", "keine", "-", "–", "—", "✗"})
@@ -102,6 +104,30 @@ def looked_up(question: str, found: Sequence[Strip]) -> dict[int, float]:
     weight = INCOMPLETE_WEIGHT if least <= MAX_MISSING_SHARE else SINGLED_OUT_WEIGHT
     is_complete = not least or (best[0].by_code and least <= UNTOLD_SHARE)
     return gains | {best[0].at: COMPLETE_WEIGHT if is_complete else weight}
+
+
+def with_named_key_first(question: str, found: Sequence[Strip], scores: Sequence[float]) -> list[float]:
+    """The probabilities, lowered those of rows of a table of which another row is named by its first cell.
+
+    They are not if their first cell has a word of the question as well.
+
+    Args:
+        question: the question.
+        found: the strips, of one passage or of several.
+        scores: their probabilities.
+    """
+    asked, most = CellQuery.of(question), dict[tuple[str, tuple[str, ...]], float]()
+    for at in (at for at, gain in looked_up(question, found).items() if gain > 0):
+        columns, values = zip(*map(named_cell, cells_of(found[at])), strict=True)
+        if asked.named_by(columns[0], values[0]):
+            most[found[at].passage.document, columns] = OTHER_KEY_SHARE * scores[at]
+    lowered = list(scores)
+    for at, strip in enumerate(found) if most else ():
+        if is_row(strip):
+            columns, values = zip(*map(named_cell, cells_of(strip)), strict=True)
+            if not terms_within(values[0]) & asked.words:
+                lowered[at] = min(scores[at], most.get((strip.passage.document, columns), 1.0))
+    return lowered
 
 
 def raised(p: float, gain: float) -> float:

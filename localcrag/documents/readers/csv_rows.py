@@ -1,7 +1,7 @@
 """Reader of CSV and TSV, row by row, each with the headers.
 
 Lines before the table that begin with "#" are notes about it; the last of them is its header if it has as
-many cells as the first row.
+many cells as the longest of the first rows. Further such lines are notes too, which stand below the table.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 import csv
 import io
 import re
-from itertools import takewhile
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice, takewhile
 
 from localcrag.documents.block_text import BlockText
 from localcrag.documents.extracted import Limits
@@ -19,6 +20,8 @@ from localcrag.types import BlockKind, Page
 
 _SAMPLE_CHARACTERS = 8 * 1024
 _DELIMITERS = ",;\t|"
+_MAX_LOOKED_AT = 50
+"""Lines below a note that decide whether it is the header."""
 _NOTE = re.compile(r"#(?!\d)[#\s]*")
 """How a note begins; "#12" is the number of a row."""
 
@@ -34,18 +37,28 @@ def read_rows(text: str, limits: Limits) -> Page:
     start = sum(map(len, notes))
     dialect = _dialect(text[start : start + _SAMPLE_CHARACTERS])
     file.seek(start)
-    if notes and _is_header(notes[-1], file.readline(), dialect):
+    if notes and _is_header(notes[-1], list(islice(file, _MAX_LOOKED_AT)), dialect):
         start -= len(_unmarked(notes.pop()))
     file.seek(start)
-    rows = (
-        GridRow(number, [" ".join(cell.split()) for cell in row])
-        for number, row in enumerate(csv.reader(file, dialect), len(notes) + 1)
-        if any(row)
-    )
+    later: list[str] = []
+
+    def rows() -> Iterator[GridRow]:
+        for number, row in enumerate(csv.reader(file, dialect), len(notes) + 1):
+            if start and row and _NOTE.match(row[0]):
+                later.append(" ".join(row))
+            elif any(row):
+                yield GridRow(number, [" ".join(cell.split()) for cell in row])
+
     made = BlockText(limits)
-    made.add(BlockKind.PARAGRAPH, " ".join(filter(None, (_unmarked(note).strip() for note in notes))))
-    add_lines(made, grid_lines(bounded_rows(rows)))
+    made.add(BlockKind.PARAGRAPH, _joined(notes))
+    add_lines(made, grid_lines(bounded_rows(rows())))
+    made.add(BlockKind.PARAGRAPH, _joined(later))
     return made.page()
+
+
+def _joined(notes: Iterable[str]) -> str:
+    """Notes as one text, without their marks."""
+    return " ".join(filter(None, (_unmarked(note).strip() for note in notes)))
 
 
 def _unmarked(note: str) -> str:
@@ -53,10 +66,10 @@ def _unmarked(note: str) -> str:
     return _NOTE.sub("", note, count=1)
 
 
-def _is_header(note: str, first: str, dialect: type[csv.Dialect]) -> bool:
-    """Whether a note is the header of the rows below it: it has as many cells as the first, and several."""
-    header, row = (next(csv.reader([line.rstrip("\r\n")], dialect), []) for line in (note, first))
-    return len(header) == len(row) > 1
+def _is_header(note: str, first: Sequence[str], dialect: type[csv.Dialect]) -> bool:
+    """Whether a note is the header of the rows below it: it has as many cells as the longest, and several."""
+    header = next(csv.reader([note.rstrip("\r\n")], dialect), [])
+    return len(header) == max(map(len, csv.reader(first, dialect)), default=0) > 1
 
 
 def _dialect(sample: str) -> type[csv.Dialect]:

@@ -1,0 +1,85 @@
+"""A question for a default is answered with the part of the entry that says it, and else with doubt."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from localcrag.crag.refinement.knowledge_strips import strips
+from localcrag.crag.refinement.stated_defaults import lacks_default, with_stated_default
+from localcrag.types import BlockKind, Passage, Strip
+from tests.crag.values import structured
+
+QUESTION = "What is the default of --max-torn?"
+
+
+def leveled(*parts: tuple[BlockKind, int, str], ordinal: int = 0) -> Passage:
+    """A passage of blocks with their levels."""
+    made = structured(*((kind, text) for kind, _, text in parts))
+    blocks = (replace(block, level=level) for block, (_, level, _) in zip(made.blocks, parts, strict=True))
+    return replace(made, blocks=tuple(blocks), ordinal=ordinal, id=str(ordinal))
+
+
+OPTIONS = leveled(
+    (BlockKind.ITEM, 0, "--max-torn n: Allow torn pages up to a limit."),
+    (BlockKind.PARAGRAPH, 1, "The limit is told in several ways:"),
+)
+FURTHER = leveled(
+    (BlockKind.ITEM, 1, "As a number."),
+    (BlockKind.PARAGRAPH, 1, "Few pages are torn. The default value is 5%."),
+    (BlockKind.ITEM, 0, "--fold: Fold them. The default is not to."),
+    ordinal=1,
+)
+LAST = leveled((BlockKind.ITEM, 0, "--last: Read the last one."), ordinal=2)
+
+
+def neighbours(passage: Passage) -> list[Passage]:
+    return [other for other in (OPTIONS, FURTHER, LAST) if abs(other.ordinal - passage.ordinal) == 1]
+
+
+def shown(strip: Strip, question: str = QUESTION) -> list[str]:
+    return [each.text for each in with_stated_default([strip], question, neighbours)]
+
+
+def test_the_default_in_a_later_part_of_an_item_is_shown_after_it() -> None:
+    first, _ = strips(OPTIONS)
+    default = "The default value is 5%."
+    assert shown(first) == [first.text, default]
+    assert shown(first, "How much may be torn unless I say otherwise?") == [first.text, default]
+    assert shown(strips(FURTHER)[0]) == [strips(FURTHER)[0].text, default]
+    assert shown(first, "What does --max-torn do?") == [first.text]
+    assert not lacks_default(QUESTION, [first], neighbours)
+
+
+def test_the_default_in_the_head_of_an_entry_is_shown_before_what_it_tells() -> None:
+    made = structured(
+        (BlockKind.HEADING, "mode"),
+        (BlockKind.PARAGRAPH, "Type: octal · Default: 0600"),
+        (BlockKind.PARAGRAPH, "If a file has to be created, this mode is used."),
+        (BlockKind.HEADING, "owner"),
+        (BlockKind.PARAGRAPH, "Whose it is."),
+    )
+    head, told, owner = (strip for strip in strips(made) if len(strip.text) > 5)
+    assert shown(told, "default of mode") == [head.text, told.text]
+    assert shown(owner, "default of owner") == [owner.text]
+    assert lacks_default("default of owner", [owner])
+
+
+@pytest.mark.parametrize("question", [QUESTION, "How many are read by default?"])
+def test_an_entry_without_a_default_does_not_tell_it(question: str) -> None:
+    (last,) = strips(LAST)
+    assert shown(last, question) == [last.text]
+    assert lacks_default(question, [last], neighbours)
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("What is the default gateway?", "Gateway: 10.0.0.1 of the office."),
+        ("Why is it off by default?", "It costs time."),
+        ("What is the default of size?", "If no size is given, it is 4."),
+    ],
+)
+def test_what_may_be_a_default_leaves_no_doubt(question: str, text: str) -> None:
+    assert not lacks_default(question, strips(structured((BlockKind.PARAGRAPH, text))))
