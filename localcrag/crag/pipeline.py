@@ -53,7 +53,7 @@ from localcrag.crag.questions.document_versions import of_asked_version
 from localcrag.crag.questions.query_terms import terms
 from localcrag.crag.refinement.knowledge_strips import span
 from localcrag.crag.refinement.strip_context import in_context
-from localcrag.crag.rows.row_selection import with_row_in_range, without_other_rows
+from localcrag.crag.rows.row_selection import with_named_row, with_row_in_range, without_other_rows
 from localcrag.crag.second_opinion import read_passages, reconsidered
 from localcrag.crag.shared_web_access import SharedWebAccess
 from localcrag.crag.state import (
@@ -201,7 +201,7 @@ class Pipeline:
         if state.computed:
             return Finding(state, state.computed.rows, sure=not state.doubtful)
         kept = yield from timed(self.adapters, "refine", select_evidence(state))
-        kept = with_row_in_range(kept, state.question)
+        kept = with_named_row(with_row_in_range(kept, state.question), state.question)
         shown = without_other_rows(kept, state.question)
         missing = missing_numbers(shown, state.question) or contradicted_numbers(shown, state.question)
         missing += missing_options(shown, state.question)

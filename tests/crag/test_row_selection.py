@@ -7,6 +7,7 @@ from localcrag.crag.refinement.strip_windows import windows
 from localcrag.crag.rows.row_selection import (
     narrowed_to_rows,
     of_the_entry,
+    with_named_row,
     with_row_in_range,
     without_other_rows,
 )
@@ -63,6 +64,23 @@ def test_in_the_place_of_rows_of_other_ranges_stands_the_row_that_the_number_is_
     assert [strip.text for strip in found] == [between.text]
     assert with_row_in_range([high, low], "What do 300 litres cost?") == [high, low]
     assert with_row_in_range([high, low], "What does a litre cost?") == [high, low]
+
+
+def test_in_the_place_of_rows_that_are_not_named_stands_the_row_that_is() -> None:
+    rows = (
+        "Layer: 1 Spatter · Material: NHL 5",
+        "Layer: 2 Levelling · Material: NHL 3.5",
+        "Layer: 4 Top coat · Material: putty",
+        "Layer: 5 Paint · Material: silicate",
+    )
+    cut = strips(structured(*((BlockKind.ROW, row) for row in rows)))
+    assert with_named_row([cut[2]], "Which lime for the levelling coat?") == [cut[1]]
+    assert with_named_row([cut[1], cut[2]], "Which lime for the levelling coat?") == [cut[1]]
+    assert with_named_row([cut[2]], "Which lime for the top coat?") == [cut[2]]
+    assert with_named_row(cut[:2], "Which lime for the levelling and the spatter?") == cut[:2]
+    assert with_named_row([cut[0]], "Which lime is it?") == [cut[0]]
+    assert with_named_row([cut[0], cut[3]], "Which material has the uppermost coat?") == [cut[2]]
+    assert with_named_row([cut[0]], "Which coat is of NHL 5?") == [cut[0]]
 
 
 def test_frequent_words_of_another_language_tell_no_row_apart() -> None:

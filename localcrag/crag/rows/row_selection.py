@@ -24,16 +24,24 @@ from localcrag.crag.refinement.calendar_spans import tells_figure
 from localcrag.crag.refinement.knowledge_strips import span, strip_at, strips
 from localcrag.crag.refinement.strip_context import headings_above
 from localcrag.crag.refinement.strip_kinds import cells_of, is_row, named_cell
-from localcrag.crag.rows.named_cells import bounds_of, own_quantities
+from localcrag.crag.rows.named_cells import CellQuery, bounds_of, own_quantities, terms_within
 from localcrag.crag.rows.told_ranges import NUMBER, is_within_range
 from localcrag.crag.table_answers.row_states import says_done
 from localcrag.crag.table_answers.unit_scales import quantities_of
 from localcrag.types import BlockKind, Strip
 
+MIN_UNNAMED_ROWS = 2
+"""How many rows that a question does not name give way to one that it names in part."""
+COMPARED_COLUMNS = 2
+"""The first columns of a row by whose names its table is known: a row has no cell where it is empty."""
+_TOTAL_TERMS = terms_within("total totals sum subtotal average mean overall all other others")
+"""Words of the names of rows that are about others."""
 MAX_DAY_CHARACTERS = 24
 """The characters at its start in which an entry has its day: "Sat 8 June.", "2025-02-13 01:00:02 INFO"."""
 
 _ORDINAL = re.compile(rf"\b(?:(\d+)(?:st|nd|rd|th)|{'|'.join(ORDINALS.split())})\b")
+_ROW_NUMBER = re.compile(r"\d+(?:\.\d+)*[-.)]? (?=[^\W\d])")
+"""The number in front of the name of a row: "2 Levelling"."""
 _NEXT = re.compile(r"\b(?:next|still (?:due|open)|nächste[rnms]?|prochaine?s?|próxim[oa]s?)\b", re.IGNORECASE)
 """How a question asks for what is to come."""
 
@@ -116,6 +124,57 @@ def with_row_in_range(kept: Sequence[Strip], question: str) -> list[Strip]:
             left = [strip for strip in left if strip not in rows]
             left.insert(at, strip_at(row.passage, row.start, row.end, best))
     return left
+
+
+def with_named_row(kept: Sequence[Strip], question: str) -> list[Strip]:
+    """The strips; in the place of rows that a question does not name, the one of their table that it does.
+
+    "Which lime for the levelling coat?" names the row "2 Levelling" as a whole, and "4 Top coat" only in
+    part. A row that is named in part takes the place of several rows of which none is.
+    """
+    asked, left = CellQuery.of(question), list(kept)
+    tables = defaultdict[tuple[str, tuple[str, ...]], list[Strip]](list)
+    for strip in kept:
+        if is_row(strip):
+            tables[strip.passage.id, _columns(strip)].append(strip)
+    for (_, columns), rows in tables.items():
+        every = [row for row in strips(rows[0].passage) if is_row(row) and _columns(row) == columns]
+        said = terms_within(f"{' '.join(columns)} {headings_above(rows[0])} {rows[0].passage.title}")
+        named = [row for row in every if _is_named(asked, row)]
+        if not named and len(rows) >= MIN_UNNAMED_ROWS:
+            named = [row for row in every if _first_terms(row) & asked.words - said]
+        spans = set(map(span, named))
+        others = [row for row in rows if span(row) not in spans]
+        if len(named) != 1 or not others or any(_has_named_cell(asked, row) for row in others):
+            continue
+        (row,) = named
+        at = left.index(rows[0])
+        left = [strip for strip in left if strip not in rows]
+        left.insert(at, strip_at(row.passage, row.start, row.end, max(strip.score for strip in rows)))
+    return left
+
+
+def _columns(row: Strip) -> tuple[str, ...]:
+    """The names of the first columns of a row."""
+    return tuple(column for column, _ in map(named_cell, cells_of(row)[:COMPARED_COLUMNS]))
+
+
+def _first_terms(row: Strip) -> set[str]:
+    """The terms of a row's first cell, without the number in front of its name."""
+    return terms_within(_ROW_NUMBER.sub("", named_cell(cells_of(row)[0])[1], count=1))
+
+
+def _is_named(asked: CellQuery, row: Strip) -> bool:
+    """Whether a question has the whole name in the first cell of a row, which is no total."""
+    name = _first_terms(row)
+    is_name = any(map(str.isalpha, "".join(name))) and not name <= _TOTAL_TERMS
+    return is_name and name <= asked.words
+
+
+def _has_named_cell(asked: CellQuery, row: Strip) -> bool:
+    """Whether a question names a row by any of its cells as a whole, or by a day that it holds on."""
+    cells = map(named_cell, cells_of(row))
+    return bool(asked.days_of(row)) or any(asked.named_by(column, value) for column, value in cells)
 
 
 def _limits(row: Strip) -> tuple[float, float, str] | None:
