@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 
 import pytest
@@ -11,6 +12,7 @@ from localcrag.crag.table_answers.parsed_tables import tables_of
 from localcrag.crag.table_answers.table_matching import matched
 from localcrag.crag.table_answers.table_questions import recognised
 from localcrag.crag.table_answers.united_tables import united
+from localcrag.types import BlockKind
 from tests.crag.test_aggregation import passages
 
 PAID = [
@@ -162,3 +164,74 @@ def test_tables_that_are_named_are_taken_together(question: str, value: str | No
     answer = aggregated(match) if match else None
     assert (answer and answer.computation.value) == value
     assert match is None or match.loose is ("TBO" not in question)
+
+
+MEALS = [
+    "menu-wk41",
+    "Day: Monday · Kind: Menu 1 · Dish: Meat balls · kcal: 690 · Portions: 118",
+    "Day: Monday · Kind: Soup · Dish: Pumpkin · kcal: 240 · Portions: 40",
+    "Day: Tuesday · Kind: Menu 1 · Dish: Curry · kcal: 720 · Portions: 131",
+    "Day: Wednesday · Kind: Soup · Dish: Leek · kcal: 260 · Portions: 45",
+]
+ABSENT = [
+    "replacements_wk42",
+    "date: 2026-10-12 · lesson: 1 · class: A1 · kind: replaced · hours_paid: 1",
+    "date: 2026-10-12 · lesson: 2 · class: A1 · kind: cancelled · hours_paid: 0",
+    "date: 2026-10-13 · lesson: 2 · class: A2 · kind: cancelled · hours_paid: 0",
+    "date: 2026-10-13 · lesson: 3 · class: B2 · kind: supervised · hours_paid: 0.5",
+]
+FAULTS = [
+    "faults-brick-mill",
+    "No.: 1 · Room: 0.01 Hall · Fault: Crack · State: done",
+    "No.: 2 · Room: 0.02 Bay · Fault: Gutter · State: disputed",
+    "No.: 3 · Room: Roof · Fault: Leak · State: open",
+    "No.: 4 · Room: Yard · Fault: Kerb · State: open",
+]
+WINDOWS = [
+    "windows revision C",
+    "Mark: W1 · Side: quay · Number: 12 · Timber: oak",
+    "Mark: W2 · Side: quay · Number: 6 · Timber: oak",
+    "Mark: W3 · Side: lane · Number: 15 · Timber: pine",
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "rows", "answer"),
+    [
+        ("How many portions of soup does the menu of week 41 add up to?", MEALS, ("85", False)),
+        ("How many portions of soup does the menu of week 42 add up to?", MEALS, None),
+        ("How many lessons have the kind cancelled in week 42?", ABSENT, ("2", True)),
+        ("How many lessons were there in week 42?", ABSENT, None),
+        ("How many hours_paid lessons in total have the kind cancelled?", ABSENT, None),
+        ("Count for the report: how many faults of the brick mill are marked open?", FAULTS, ("2", False)),
+        ("How many faults are only open at present? Please count", FAULTS, ("2", False)),
+        ("How many faults are still open (without the disputed one)?", FAULTS, ("2", False)),
+        ("How many faults are there (without the disputed ones)?", FAULTS, ("3", False)),
+        ("How many faults are there (without the rusty ones)?", FAULTS, None),
+        ("Add up for me all windows facing the quay in rev C", WINDOWS, ("18", True)),
+        ("Add up for me all windows facing the quay in rev B", WINDOWS, None),
+    ],
+)
+def test_what_is_bidden_to_be_counted(
+    question: str, rows: list[str], answer: tuple[str, bool] | None
+) -> None:
+    assert found(question, rows) == answer
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [("Site: Larkfield Primary School, extension", "2"), ("The school in Mill Lane", None)],
+)
+def test_a_table_is_called_what_another_document_says_of_its_name(text: str, answer: str | None) -> None:
+    rows = [
+        "register-larkfield",
+        "number: A-1 · title: Site plan · status: issued",
+        "number: A-2 · title: Crane · status: preliminary",
+        "number: A-3 · title: Roof · status: preliminary",
+    ]
+    form, (table,) = recognised("How many sheets of the school are preliminary?"), tables_of(passages(rows))
+    assert form is not None
+    match = matched(replace(form, beside=passages([text], kind=BlockKind.PARAGRAPH)), table)
+    computed = aggregated(match) if match else None
+    assert (computed.computation.value if computed else None) == answer
+    assert match is None or (match.loose and match.is_named)

@@ -67,7 +67,8 @@ def compute(
     """Compute the answer over the one table that accounts for every word of the question.
 
     Yields Computed and Decided if there is one. A table counts if a search found rows of its document, and
-    it is the only one of them that answers; at least one of its rows must be among the best hits.
+    it is the only one of them that answers; at least one of its rows must be among the best hits, unless
+    another document says of its name what the question calls it.
 
     Args:
         state: the question and its adapters.
@@ -88,7 +89,7 @@ def compute(
             computed = aggregated(match)
             if computed is None:
                 return None
-            is_near = source in near
+            is_near = source in near or match.is_named
             if content not in answers or is_near:
                 answers[content] = computed, is_near, match.loose
     exact = [answer for answer in answers.values() if not answer[2]] or list(answers.values())

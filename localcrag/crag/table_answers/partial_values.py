@@ -267,7 +267,10 @@ class PartialValues(TableNames):
         within = {at for start, end in self.value_spans for at in range(start, end)}
         said = {token.root for at, token in enumerate(self.tokens) if at not in within}
         return (
-            len(self.conditions) > 1 or bool(said & names) or any(b - a > 1 for a, b in self._plain_values())
+            self.is_named_otherwise
+            or len(self.conditions) > 1
+            or bool(said & names)
+            or any(b - a > 1 for a, b in self._plain_values())
         )
 
     def _plain_values(self) -> Iterator[tuple[int, int]]:

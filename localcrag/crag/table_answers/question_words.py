@@ -36,6 +36,29 @@ _ADD_THINGS = re.compile(
     r"(?:please )?(?:add|tot|total) up (?:all (?:of )?)?(?=(?:the|my|our|his|her|its|their)\b)", re.IGNORECASE
 )
 """How a question begins that bids to add up: "add up what she was paid", "add up all her fees"."""
+_ADD_ALL = re.compile(
+    r"(?:please )?(?:add|count|tot|total) up (?:for (?:me|us) )?all (?:of )?"
+    r"(?!(?:the|my|our|his|her|its|their)\b)",
+    re.IGNORECASE,
+)
+"""How a question begins that bids to add up all of a kind: "add up for me all windows"."""
+_BIDDING = re.compile(
+    r"(?:please )?(?:add|calculate|count|find|tell|tot|work)\b[^:?!.]{0,40}: (?=(?:how|what|which|who)\b)",
+    re.IGNORECASE,
+)
+"""What bids to count before a question that asks for a count: "Count for the report: how many"."""
+_BIDDING_AFTER = re.compile(
+    r"\?\s*(?:please )?(?:add (?:them|it|that) up|count(?: them)?|work it out)(?: please)?\W*$", re.IGNORECASE
+)
+"""What bids to do so behind it: "How many are there? Please count"."""
+_AT_PRESENT = re.compile(r"\bat (?:present|the moment)\b,?", re.IGNORECASE)
+"""What says no more than "now"."""
+_LEFT_OUT = re.compile(
+    r"\s*\((?:without|not counting|excluding|except(?: for)?|leaving out) (?:the )?"
+    r"(?P<what>[^\W\d_][\w -]*?)(?: ones?)?\)",
+    re.IGNORECASE,
+)
+"""How a question says in parentheses which rows do not count: "(without the disputed one)"."""
 _SINGLE = re.compile(r"\b(?:single|individual) (?=(?:line|row|entry|item|position)s?\b)", re.IGNORECASE)
 """What says no more of a row than that it is one."""
 _TOTAL_AT_END = re.compile(
@@ -118,14 +141,19 @@ def with_plain_wording(question: str) -> str:
 
     "Sold out" is "not in stock", "to be reordered" is "below the minimum", and "budget: which line is the
     largest?" is "which line is the largest of the budget". "Add up what she earned" is "how much
-    she earned in total", "tax of May, total" is "what is the total tax of May", "the last three months
-    of 2025" is "Q4 2025", and "this year's sales are" is "sales of this year are".
+    she earned in total", "add up all windows" is "how many windows in total", "tax of May, total" is "what is
+    the total tax of May", "the last three months of 2025" is "Q4 2025", and "this year's sales are" is "sales
+    of this year are".
     """
     question = _MEANING.sub(" ", question.strip())
+    question = _BIDDING_AFTER.sub("?", _BIDDING.sub("", _AT_PRESENT.sub("", question), count=1))
+    question = _LEFT_OUT.sub(r" without \g<what>", question)
     if (found := _TOPIC.match(question)) is not None:
         question = f"{question[found.end() :].rstrip(' ?!.')} of the {found[1]}"
     if (found := _ADD_WHAT.match(question)) is not None:
         question = f"how much {question[found.end() :].rstrip(' ?!.')} in total"
+    elif (found := _ADD_ALL.match(question)) is not None:
+        question = f"how many {question[found.end() :].rstrip(' ?!.')} in total"
     elif (found := _ADD_THINGS.match(question)) is not None:
         question = f"what is the total of {question[found.end() :]}"
     elif (found := _TOTAL_AT_END.fullmatch(question)) is not None:
@@ -261,3 +289,10 @@ def noun_phrase(tokens: list[QuestionToken], at: int) -> list[int]:
         places.append(at)
         at += 1
     return places
+
+
+def without_participle(tokens: list[QuestionToken], subject: list[int]) -> list[int]:
+    """A noun phrase without the participle that ends it: "windows facing the quay"."""
+    following = [token.low for token in tokens[subject[-1] + 1 : subject[-1] + 2]] if len(subject) > 1 else []
+    is_participle = bool(_DETERMINERS.intersection(following)) and tokens[subject[-1]].low.endswith("ing")
+    return subject[:-1] if is_participle else subject

@@ -182,6 +182,8 @@ class RowStates(TableConditions):
         said = {self.tokens[at].root for at in lacking}
         kinds = self.of_kind(ColumnKind.FLAG, ColumnKind.TEXT)
         columns = [column for column in kinds if set(self.named(column)) == said]
+        if not columns and self._take_excluded(said):
+            return
         if len(columns) != 1:
             raise UnclearError
         (column,) = columns
@@ -201,6 +203,34 @@ class RowStates(TableConditions):
             *(at for at in before if at > 0 and self.tokens[at].root not in self.words_in_cells()),
         ):
             self.tokens[at].used = True
+
+    def _take_excluded(self, said: set[str]) -> bool:
+        """Account for "without the disputed ones", if that is a value of one column: a row counts without it.
+
+        It is kept in ``excluded``, as the question may name another value of the column.
+        """
+        found = {
+            (column, cell)
+            for column in self.of_kind(ColumnKind.TEXT)
+            for cell in self.cells(column)
+            if content(cell) and set(content(cell)) == said
+        }
+        if len({column for column, _ in found}) != 1:
+            return False
+        self.excluded += sorted(found)
+        for at in self.question.lacking:
+            self.tokens[at].used = True
+        return True
+
+    def take_excluded(self) -> None:
+        """Add the conditions that rows lack what is excluded, unless they must have another value there."""
+        for column, text in self.excluded:
+            if all(condition.column != column for condition in self.conditions):
+                cells = self.cells(column)
+                rows = frozenset(at for at, cell in enumerate(cells) if cell != text)
+                self.conditions.append(
+                    RowCondition(column, f"{self.table.header(column)} is not {text}", rows)
+                )
 
 
 def _says_none(cell: str) -> bool:

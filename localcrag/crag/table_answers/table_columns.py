@@ -85,7 +85,9 @@ class TableColumns:
 
     ``denied`` says that a condition accounts for the "not" of the question, and ``loose`` that a word of it
     stands nowhere in the table. ``marked`` says that it asks for rows that are marked in
-    some way, each of which is one thing. ``value_spans`` are the places of the words that cells hold.
+    some way, each of which is one thing. ``value_spans`` are the places of the words that cells hold, and
+    ``excluded`` the columns and cells of the rows that do not count. ``is_named_otherwise`` says that the
+    question calls the table by what another document says of its name.
     """
 
     question: TableQuestion
@@ -95,6 +97,8 @@ class TableColumns:
     loose: bool = False
     marked: bool = False
     value_spans: list[tuple[int, int]] = field(default_factory=list)
+    excluded: list[tuple[str, str]] = field(default_factory=list)
+    is_named_otherwise: bool = False
 
     @property
     def tokens(self) -> list[QuestionToken]:

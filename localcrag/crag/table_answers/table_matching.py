@@ -64,6 +64,8 @@ _NUMBER_OF = re.compile(r"number|how many|no\. of .+|number of .+|anzahl.*", re.
 """The name of a column that says how many of a thing there are, if "number" does not number the rows."""
 _COUNTED_WORDS = frozenset(map(root, word_list("quantity qty stock count pieces anzahl menge stück")))
 """Words in the name of a column that says how many of a thing there are, so that rows do not."""
+MAX_PLACE = 24
+"""The highest number of a row within something, such as a lesson within a day."""
 _EXTREMES = frozenset({Aggregate.HIGHEST, Aggregate.LOWEST, Aggregate.LATEST, Aggregate.EARLIEST})
 _NAMING = _EXTREMES | {Aggregate.COUNT}
 """The operations whose question names what is counted, or which one is asked for."""
@@ -76,7 +78,8 @@ class TableMatch:
     ``rows`` are those of the table without the ``totals`` rows that add them up. ``column`` is the one that
     is compared or added up, with its ``values``; it is "" if rows are counted. ``entity`` is the column
     whose values are counted or asked for, or "". ``loose`` says that a word of the question stands nowhere in
-    the table, so that its answer is to be checked.
+    the table, so that its answer is to be checked. ``is_named`` says that another document of the knowledge
+    base says what the question calls the table.
     """
 
     table: ParsedTable
@@ -88,6 +91,7 @@ class TableMatch:
     entity: str
     conditions: tuple[RowCondition, ...]
     loose: bool = False
+    is_named: bool = False
 
 
 def matched(question: TableQuestion, table: ParsedTable) -> TableMatch | None:
@@ -129,10 +133,12 @@ class _Matching(TableMeasures):
             self.conditions += [compared] if compared not in self.conditions else []
         column = self.measure()
         self.take_values(column)
+        self.take_excluded()
         self.take_partial_names(column)
         if asked.operation is Aggregate.COUNT:
             self.take_meanings()
             self.take_initials()
+            self.take_other_names()
         entity = self._entity(column)
         if asked.operation in _EXTREMES and entity != self.label:
             self.column_said([self.label], asked.open_tokens())
@@ -164,6 +170,7 @@ class _Matching(TableMeasures):
             entity,
             tuple(self.conditions),
             self.loose,
+            self.is_named_otherwise,
         )
         self._check(match)
         return self._checked_totals(match)
@@ -195,7 +202,8 @@ class _Matching(TableMeasures):
                 and self.kinds[entity].kind is ColumnKind.NUMBER
                 and entity != self.label
             ):
-                raise UnclearError
+                self._take_numbered_rows(entity)
+                return ""
             return entity
         if head:
             self._take_row_word(head[0])
@@ -206,6 +214,19 @@ class _Matching(TableMeasures):
             names = [c for c in others if c == self.label or self.kinds[c].kind is ColumnKind.TEXT]
             return self.column_said(names, open_places)
         return ""
+
+    def _take_numbered_rows(self, column: str) -> None:
+        """Account for rows that are called by the column of their numbers: each has one "lesson", the third.
+
+        The match is then loose. Raises UnclearError if the column may say how many there are, as "lessons".
+        """
+        values = [value for value in self.kinds[column].values if value is not None]
+        header, plural = self.table.header(column).lower(), f"{self.table.header(column)}s".lower()
+        is_singular = not header.endswith("s") and any(token.low == plural for token in self.tokens)
+        are_places = all(value in range(1, MAX_PLACE + 1) for value in values)
+        if not (is_singular and are_places and self.conditions and not self.question.in_total):
+            raise UnclearError
+        self.loose = True
 
     def _numbering(self, at: int, columns: Sequence[str]) -> str:
         """The column that numbers what a word says, if none has just that name; "" if there is none."""

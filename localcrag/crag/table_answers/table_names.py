@@ -10,7 +10,7 @@ from itertools import takewhile
 from localcrag.crag.table_answers.row_states import RowStates
 from localcrag.crag.table_answers.table_columns import content
 from localcrag.crag.table_answers.table_conditions import is_akin
-from localcrag.crag.table_answers.table_values import ColumnKind, root, roots, word_list
+from localcrag.crag.table_answers.table_values import WORD, ColumnKind, root, roots, word_list
 from localcrag.crag.table_answers.table_vocabulary import (
     FUNCTION_WORDS,
     LIGHT_VERBS,
@@ -26,8 +26,16 @@ _PART_BREAK = re.compile(r"\s[-–—|]\s|[:;()]")
 """What stands between the parts of a name: "Halden Foods - prices and lead times (EUR)"."""
 _NUMBERED_END = re.compile(r"(?<=[^\W\d_])(?=\d)")
 """Between a word and the number that is written to it: "ward6"."""
+_FILE_NAME = re.compile(r"[^\W_]+(?:-[^\W_]+)+")
+"""The name of a file whose words are joined: "menu-wk41"."""
 _SPEND = frozenset(map(root, word_list("spend pay")))
 """Verbs that say no more of the most of a column than that it is money: "spend most on rent"."""
+_VERSION = re.compile(r"\b(?:rev(?:ision)?|version)\b\.? ?[^\W_]{1,4}\b", re.IGNORECASE)
+"""A part of a name that says which version the table is, whatever else the name lists."""
+_BEFORE_NAME = frozenset(word_list("the our my this for in at"))
+"""The words before what a question calls something that has a name."""
+MIN_PROPER_LETTERS = 4
+"""The fewest letters of a word of a table's name that another document may say more of."""
 MIN_PHRASE_WORDS = 2
 """The fewest words of a phrase that names the table though one of them stands in cells as well."""
 
@@ -42,8 +50,10 @@ class TableNames(RowStates):
         beside it in a name as well. So is one of several things or years that a name lists.
         """
         parts = [part for name in self.table.names for part in _PART_BREAK.split(name)]
-        parts = [part for part in parts if not _LISTING.search(part)]
+        versions = [found[0] for part in parts for found in _VERSION.finditer(part)]
+        parts = [*(part for part in parts if not _LISTING.search(part)), *versions]
         self._take_phrases(parts)
+        self._take_participles()
         self._take_whole(parts)
         within = self.words_in_cells()
         known = {word for name in (*parts, self.table.prefix) for word in (*roots(name), *content(name))}
@@ -53,6 +63,27 @@ class TableNames(RowStates):
             is_done = token.low.endswith("ed") and any(is_akin(token.root, word) for word in known)
             is_known = token.root in known or is_done
             token.used = is_known and token.root not in within and not is_one_of_years
+
+    def take_other_names(self) -> None:
+        """Account for what another document calls that which the table is named after; the match is loose.
+
+        A table "register-larkfield" is that "of the school" if a document speaks of "Larkfield School".
+        """
+        stems = {word for name in self.table.names for word in WORD.findall(name)}
+        known = {word for name in self.table.names for word in roots(name)} | self.words_in_cells()
+        proper = [word for word in stems if len(word) >= MIN_PROPER_LETTERS and word.isalpha()]
+        places = [at for at in self.question.open_tokens() if self.tokens[at].root not in known]
+        places = [at for at in places if at and self.tokens[at - 1].low in _BEFORE_NAME]
+        if not proper or not places:
+            return
+        names = re.compile(
+            rf"\b(?i:{'|'.join(map(re.escape, proper))})((?:[ \t]+[^\W\d_a-z][\w'’-]*){{1,3}})"
+        )
+        texts = (found[1] for passage in self.question.beside for found in names.finditer(passage.text))
+        said = {word for text in texts for word in roots(text)}
+        for at in places:
+            if self.tokens[at].root in said:
+                self.tokens[at].used = self.loose = self.is_named_otherwise = True
 
     def _take_whole(self, parts: Sequence[str]) -> None:
         """Account in a sum for "the whole Porto trip", if a name of the table has a word of it.
@@ -74,6 +105,22 @@ class TableNames(RowStates):
                 self.loose = True
                 for place in (at, *places):
                     self.tokens[place].used = True
+
+    def _take_participles(self) -> None:
+        """Account in a sum for a participle before a value, "windows facing the quay".
+
+        The match is then loose.
+        """
+        if self.question.operation not in (Aggregate.COUNT, Aggregate.TOTAL):
+            return
+        known = self.words_in_cells() | {word for name in self.table.names for word in roots(name)}
+        for start, _ in self.value_spans:
+            at = start - 1
+            while at > 0 and self.tokens[at].low in FUNCTION_WORDS:
+                at -= 1
+            token = self.tokens[at] if at > 0 else None
+            if token and not token.used and token.low.endswith(("ing", "ed")) and token.root not in known:
+                token.used = self.loose = True
 
     @cached_property
     def _numbers_in_names(self) -> set[str]:
@@ -143,7 +190,7 @@ class TableNames(RowStates):
 
 def _spellings(text: str) -> tuple[tuple[str, ...], ...]:
     """The words of a text as it is written, and with the numbers at their ends apart: "ward6", "ward 6"."""
-    apart = _NUMBERED_END.sub(" ", text)
+    apart = _NUMBERED_END.sub(" ", text.replace("-", " ") if _FILE_NAME.fullmatch(text) else text)
     return (content(text), content(apart)) if apart != text else (content(text),)
 
 

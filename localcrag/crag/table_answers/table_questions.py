@@ -25,6 +25,7 @@ from localcrag.crag.table_answers.question_words import (
     take,
     tokens_of,
     with_plain_wording,
+    without_participle,
 )
 from localcrag.crag.table_answers.table_values import root, word_list
 from localcrag.crag.table_answers.table_vocabulary import (
@@ -190,8 +191,8 @@ def _counted(tokens: list[QuestionToken]) -> TableQuestion | None:
         distinct = distinct or words[at] in ("different", "distinct")
         tokens[at].used = True
         at += 1
-    subject = noun_phrase(tokens, at)
-    in_total = _says_total(tokens)
+    subject = without_participle(tokens, noun_phrase(tokens, at))
+    in_total = _says_total(tokens) or _take_phrase(tokens, _ADDING_PHRASES)
     return TableQuestion(
         tokens, Aggregate.COUNT, subject, asking="how many", distinct=distinct, in_total=in_total
     )

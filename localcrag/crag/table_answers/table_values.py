@@ -87,7 +87,7 @@ _UNITS = {
     "h": "h hour hours hr hrs",
     "s": "s sec second seconds",
     "day": "d day days",
-    "week": "week weeks",
+    "week": "week weeks wk wks",
     "month": "month months",
     "year": "year years yr yrs",
     "km": "km kilometre kilometres kilometer kilometers",
@@ -132,7 +132,7 @@ _IRREGULAR = {
     "spent": "spend", "paid": "pay", "sold": "sell", "bought": "buy", "built": "build", "made": "make",
     "won": "win", "held": "hold", "born": "birth", "people": "person", "men": "man", "women": "woman",
     "children": "child", "bacterium": "bacteria", "weighs": "weight", "weigh": "weight",
-    "lasted": "duration", "last": "last",
+    "lasted": "duration", "rev": "revision", "last": "last",
 }  # fmt: skip
 _MONTHS = {
     name[:length]: number

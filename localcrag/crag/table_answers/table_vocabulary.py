@@ -8,10 +8,10 @@ FUNCTION_WORDS = frozenset(
     word_list(
         """
         a about according all already among an and any are as at be been being by calendar can current
-        currently did do does file for from get give given had has have having how i in into is it its list
-        listed many may me much my now of on ones our out overall please question record row rows sheet show
-        so still table tell than that the their them then there these they this those to us was we were what
-        when where which who whom whose with within yet you your
+        currently did do does file for from get give given had has have having how i in into is it its
+        just list listed many may me much my now of on ones only our out overall please question record
+        row rows sheet show so still table tell than that the their them then there these they this
+        those to us was we were what when where which who whom whose with within yet you your
         """
     )
 )
