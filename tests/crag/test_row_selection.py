@@ -148,6 +148,16 @@ def test_what_stands_below_the_heading_of_another_version_is_left_out() -> None:
     assert of_the_entry(cut, "When did 2.53.0 come out?") == cut
 
 
+def test_the_row_that_holds_on_the_day_of_the_week_of_the_question_is_left() -> None:
+    rows = (
+        "line: 1 · stop: Tolme · late: 17:10 · remark: bus meets the train",
+        "line: N · stop: Tolme · late: 20:05 · remark: Sundays only",
+    )
+    cut = strips(structured(*((BlockKind.ROW, row) for row in rows)))
+    assert without_other_rows(cut, "by train on Sunday, when does the bus leave Tolme?") == [cut[1]]
+    assert without_other_rows(cut, "by train on Monday, when does the bus leave Tolme?") == [cut[0]]
+
+
 def test_an_ordinal_is_the_number_of_a_row() -> None:
     rows = [f"Vaccination: Measles {n} · Date: 2021-0{n}-01" for n in (1, 2, 3)]
     found = strips(structured(*((BlockKind.ROW, row) for row in rows)))

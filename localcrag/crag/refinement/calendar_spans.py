@@ -85,12 +85,16 @@ def spans_of(text: str) -> Iterator[Span]:
             yield day, f"{day[:-2]}{int(behind['day']):02}"
 
 
+_ONLY = re.compile(r"^(?:only |nur )?(?:on |am |an )?|,? only$")
+"""What a cell says more than its days of the week: "Sundays only"."""
+
+
 def weekdays_in(value: str) -> set[int]:
     """The days of the week of a cell that says on which a row holds: "Mo-Fr", "Tuesday to Thursday", "daily".
 
     They are counted from 1 for Monday; none if the cell says anything else.
     """
-    text = _PARENTHESIS.sub("", value).strip().lower()
+    text = _ONLY.sub("", _PARENTHESIS.sub("", value).strip().lower())
     if text in _SETS_OF_DAYS:
         return set(_SETS_OF_DAYS[text])
     return _run(text, _RUN_OF_WEEKDAYS, WEEKDAYS, 7)

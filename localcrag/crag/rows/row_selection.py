@@ -20,7 +20,7 @@ from localcrag.crag.questions.query_terms import (
     terms,
     terms_asked_for,
 )
-from localcrag.crag.refinement.calendar_spans import tells_figure
+from localcrag.crag.refinement.calendar_spans import tells_figure, weekdays_in
 from localcrag.crag.refinement.knowledge_strips import span, strip_at, strips
 from localcrag.crag.refinement.strip_context import headings_above
 from localcrag.crag.refinement.strip_kinds import cells_of, is_row, named_cell
@@ -74,12 +74,14 @@ def narrowed_to_rows(window: Strip, question: str) -> list[Strip]:
 def without_other_rows(kept: Sequence[Strip], question: str) -> list[Strip]:
     """The strips without those rows of a table that have fewer of the question's terms than another one.
 
-    If a row has the very date of the question, or holds on it, no row without it is kept; nor one that a
+    If a row has the very date of the question, or holds on it or on its day of the week ("Sundays only"), no
+    row without it is kept; nor one that a
     number of the question is not within the range of, if another one has that: "15-21 kg" for 17 kg, or that
     has not the quantity of the question, as 3000 W is 3 kW.
     """
     figures = figures_asked(question)
     dated = {span(strip) for strip in kept if is_row(strip) and tells_figure(strip, figures)}
+    dated = dated or _on_weekday(kept, question)
     rows_by_passage = defaultdict[str, list[Strip]](list)
     for strip in kept:
         if is_row(strip) and (not dated or span(strip) in dated):
@@ -92,6 +94,20 @@ def without_other_rows(kept: Sequence[Strip], question: str) -> list[Strip]:
     }
     left = [strip for strip in kept if not is_row(strip) or span(strip) in nearest]
     return _without_done(left) if _NEXT.search(question) else left
+
+
+def _on_weekday(kept: Sequence[Strip], question: str) -> set[tuple[str, int, int]]:
+    """The rows with a cell of days of the week among which is the one that a question names; none otherwise.
+
+    There are none if rows of several documents were kept, as those of another one may not tell their days.
+    """
+    asked = set(CellQuery.of(question).weekdays)
+    rows = [strip for strip in kept if is_row(strip)]
+    if len(asked) != 1 or len({row.passage.document for row in rows}) > 1:
+        return set()
+    return {
+        span(row) for row in rows if any(asked & weekdays_in(named_cell(cell)[1]) for cell in cells_of(row))
+    }
 
 
 def with_row_in_range(kept: Sequence[Strip], question: str) -> list[Strip]:
