@@ -10,6 +10,10 @@ from tests.crag.values import passage
 
 YEARS = ("prices-2024.md", "prices-2025.docx", "prices-2026.xlsx", "rules.md")
 DRAFTS = ("offer-17_draft2.md", "offer-17-brandt.docx", "rules.md")
+SCHOOL_YEARS = ("fees-2025-26.pdf", "fees-2026-27.xlsx", "bookings-2026-10.csv")
+REVISIONS = ("offer-lind-roof_rev1_superseded.docx", "offer-lind-roof_rev2.pdf", "rules.md")
+NUMBERED = ("dosage-table_v3.md", "dosage-table_v4.md", "dosage-table_v5.pdf")
+RULES = ("house-rules_draft_2025-11.md", "house-rules-2026.docx")
 MINUTES = ("minutes-2025-11-03.md", "minutes-2026-01-12.md")
 
 
@@ -52,3 +56,40 @@ def test_a_year_without_a_version_leaves_out_nothing() -> None:
 )
 def test_the_draft_or_what_became_of_it(question: str, others: set[str]) -> None:
     assert left_out(question, DRAFTS) == others
+
+
+@pytest.mark.parametrize(
+    ("question", "names", "others"),
+    [
+        ("last school year, what was a resit?", SCHOOL_YEARS, {"fees-2026-27.xlsx"}),
+        ("What is a resit this school year?", SCHOOL_YEARS, {"fees-2025-26.pdf"}),
+        ("What share of the fee do we waive in 2026/27?", SCHOOL_YEARS, {"fees-2025-26.pdf"}),
+        ("What is a ticket in the price list of 2025?", YEARS, {"prices-2024.md", "prices-2026.xlsx"}),
+        ("by the superseded price list, what is a ticket?", YEARS, {"prices-2024.md", "prices-2026.xlsx"}),
+        ("By the new prices, not the old prices: a ticket?", YEARS, {"prices-2024.md", "prices-2025.docx"}),
+        ("What is a ticket in 2025?", YEARS, set()),
+    ],
+)
+def test_the_year_of_a_version(question: str, names: tuple[str, ...], others: set[str]) -> None:
+    assert left_out(question, names) == others
+
+
+@pytest.mark.parametrize(
+    ("question", "names", "others"),
+    [
+        ("What sum did Lind ask in the first offer?", REVISIONS, {"offer-lind-roof_rev2.pdf"}),
+        ("the superseded offer of Lind: which sum?", REVISIONS, {"offer-lind-roof_rev2.pdf"}),
+        ("Lind, offer in force: which sum?", REVISIONS, {"offer-lind-roof_rev1_superseded.docx"}),
+        ("What is the dose now?", NUMBERED, {"dosage-table_v3.md", "dosage-table_v4.md"}),
+        (
+            "What was the dose in the original version?",
+            NUMBERED,
+            {"dosage-table_v4.md", "dosage-table_v5.pdf"},
+        ),
+        ("What did the draft say of pets?", RULES, {"house-rules-2026.docx"}),
+        ("What do the current rules say of pets?", RULES, {"house-rules_draft_2025-11.md"}),
+        ("What sum did Lind ask?", REVISIONS, set()),
+    ],
+)
+def test_a_revision_or_what_it_replaced(question: str, names: tuple[str, ...], others: set[str]) -> None:
+    assert left_out(question, names) == others

@@ -2,7 +2,8 @@
 
 Price lists, terms and guides are kept for several years, and an offer beside its draft. To a judge of
 relevance they are the same text, and to a reader only one of them answers. They are told by the names of
-their files: ``prices-2025.docx`` and ``prices-2026.xlsx``, ``offer-17_draft.md`` and ``offer-17.pdf``.
+their files: ``prices-2025.docx`` and ``prices-2026.xlsx`` (of a school year, ``fees-2025-26.pdf``),
+``offer-17_draft.md`` and ``offer-17.pdf``, ``plan_v2_old.md`` and ``plan_v3.docx``.
 """
 
 from __future__ import annotations
@@ -10,35 +11,54 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import PurePath
 
 from localcrag.types import Hit, Passage
 
-_SPAN = r"(?:year|season|term|spring|summer|autumn|fall|winter)"
+_SPAN = (
+    r"(?:(?:(?:academic|business|calendar|financial|fiscal|school) )?year|season|term|spring|summer|autumn"
+    r"|fall|winter)"
+)
 _RULES = (
-    r"(?:conditions|edition|fees|form|guide|guidelines|handbook|list|manual|prices?|price[- ]list|rates?"
-    r"|rules|statutes|style|syllabus|tariffs?|terms|version)"
+    r"(?:agreement|bid|budget|conditions|contract|edition|estimate|fees|form|guide|guidelines|handbook|list"
+    r"|manual|offer|plan|policy|prices?|price[- ]list|proposal|quot(?:e|ation)|rates?|regulations?|revision"
+    r"|rules|statutes|style|syllabus|table|tariffs?|terms|version)"
 )
 _PRESENT = re.compile(
     rf"\bthis {_SPAN}\b|\b(?:now|nowadays|these days|currently|at present|at the moment)\b"
-    rf"|\b(?:new|newest|latest|current|present) (?:\w+ )?{_RULES}\b"
+    rf"|\b(?:new|newest|latest|current|present|valid|revised) (?:\w+ )?{_RULES}\b"
+    r"|(?<!when )\bin force\b"
     r"|\b(?:dieses jahr|in diesem jahr|heuer|derzeit|zurzeit|aktuell\w*|cette année|actuellement|este año)\b",
     re.IGNORECASE,
 )
 """How a question asks for what holds today."""
 _PAST = re.compile(
-    rf"\b(?:last|previous) {_SPAN}\b|\bthe {_SPAN} before\b|\b(?:previous|former|old) (?:\w+ )?{_RULES}\b"
+    rf"\b(?:last|previous) {_SPAN}\b|\bthe {_SPAN} before\b"
     r"|\b(?:letztes jahr|im letzten jahr|voriges jahr|im vorjahr|l['’]année dernière|l['’]an dernier)\b"
     r"|\bel año pasado\b",
     re.IGNORECASE,
 )
 """How a question asks for what held a year before."""
+_REPLACED = re.compile(
+    rf"\b(?:previous|former|older?|outdated|superseded|replaced) (?:\w+ )?{_RULES}\b|\bsuperseded\b"
+    rf"|\b{_RULES} (?:(?:that|which) )?(?:is|was|are|were) (?:replaced|withdrawn)\b",
+    re.IGNORECASE,
+)
+"""How a question asks for a version that another one has replaced."""
+_DENIED = re.compile(
+    r"\b(?:not|nicht) (?:(?:by|from|in|of|under|with|nach|aus) )?(?:the|those|last|der|die|das|den)\b"
+    r"[^,.;:?!]*",
+    re.IGNORECASE,
+)
+"""How a question says which version it does not ask for: "the new rules, not the old ones"."""
 _COMPARISON = re.compile(
     r"\b(?:than|compared?|differ\w*|changed?|versus|vs|als|geändert|unterschied\w*)\b", re.IGNORECASE
 )
 """Words of a question that may be about two versions."""
 _FIRST = re.compile(
-    r"\b(?:first|earlier|original|initial) (?:draft|version|offer|quote|quotation|proposal)\b|\bdraft\b"
+    r"\b(?:first|earlier|original|initial)"
+    r" (?:bid|draft|edition|estimate|offer|proposal|quot(?:e|ation)|version)\b|\bdraft\b"
     r"|\b(?:entwurf|brouillon|borrador)\b",
     re.IGNORECASE,
 )
@@ -51,20 +71,47 @@ _FINAL = re.compile(
 )
 """How a question asks for what a draft became."""
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+_TWO_YEARS = re.compile(r"(?<!\d)((?:19|20)(\d\d))[-_/–. ](?:\d\d)?(\d\d)(?!\d)")
+"""Two years beside each other, as a school year: "2025-26", "2025/2026"."""
+_YEAR_OF_VERSION = re.compile(
+    rf"\b{_RULES}(?: (?:of|from|for))?(?: the year)? ((?:19|20)\d\d)\b|\b((?:19|20)\d\d) (?:\w+ )?{_RULES}\b",
+    re.IGNORECASE,
+)
+"""How a question names the version of a year: "the edition of 2023", "the 2024 price list"."""
+_MAX_MONTH = 12
 _DATE = re.compile(r"(?<!\d)(?:19|20)\d\d[-_. ]?\d\d(?!\d)")
 """A month or a day in a name: of minutes and diaries, which are no versions of each other."""
-_MARKS = frozenset({"draft", "entwurf", "brouillon", "borrador"})
-_VERSION_WORDS = _MARKS | {"new", "old", "final", "signed", "rev", "neu", "alt"}
+_DRAFT_MARKS = frozenset({"draft", "entwurf", "brouillon", "borrador"})
+_OUTDATED_MARKS = frozenset({"old", "superseded", "obsolete", "outdated", "withdrawn", "alt", "veraltet"})
+_MARKS = _DRAFT_MARKS | _OUTDATED_MARKS
+_REVISION_MARKS = frozenset({"v", "ver", "version", "rev", "revision", *_DRAFT_MARKS})
+_MAX_REVISION = 99
+_VERSION_WORDS = _MARKS | _REVISION_MARKS | {"new", "final", "signed", "neu"}
 _WORD = re.compile(r"[^\W\d_]+|\d+")
 
 
 @dataclass(frozen=True, slots=True)
 class _Version:
-    """What the name of a file tells: the words that its versions share, its year, and if it is a draft."""
+    """What the name of a file tells of its version.
+
+    That are the words that all versions share, the year in which it begins to hold, the number of its
+    revision, and whether it is marked as a draft or as replaced.
+    """
 
     words: frozenset[str]
     year: int | None
-    is_draft: bool
+    revision: int | None
+    is_marked: bool
+
+    def is_before(self, other: _Version) -> bool:
+        """Whether another one is of the same document and has replaced this one."""
+        if not self.words:
+            return False
+        if self.is_marked != other.is_marked:
+            return self.is_marked and self.words <= other.words
+        if self.words != other.words or self.year != other.year:
+            return False
+        return self.revision is not None and other.revision is not None and self.revision < other.revision
 
 
 def of_asked_version(hits: Sequence[Hit], question: str) -> list[Hit]:
@@ -76,6 +123,7 @@ def of_asked_version(hits: Sequence[Hit], question: str) -> list[Hit]:
         hits: hits in the order of their search.
         question: the question.
     """
+    question = _DENIED.sub(" ", question)
     if _COMPARISON.search(question):
         return list(hits)
     versions = {hit.passage.source: _version(hit.passage) for hit in hits}
@@ -85,9 +133,13 @@ def of_asked_version(hits: Sequence[Hit], question: str) -> list[Hit]:
 
 def _of_other_years(versions: dict[str, _Version], question: str) -> set[str]:
     """The sources that are of another year than the one asked for, and have a version of that year."""
-    is_past, is_present = (pattern.search(question) is not None for pattern in (_PAST, _PRESENT))
-    named = {int(year) for year in _YEAR.findall(question)}
-    if is_past == is_present or len(named) > 1:
+    is_replaced = _REPLACED.search(question) is not None
+    is_past, is_present = is_replaced or _asks(_PAST, question), _asks(_PRESENT, question)
+    named = {int(year[1]) for year in _TWO_YEARS.finditer(question) if _is_span(year)}
+    named |= {int(year) for found in _YEAR_OF_VERSION.findall(question) for year in found if year}
+    is_named = len(named) == 1
+    named = named or {int(year) for year in _YEAR.findall(question)}
+    if len(named) > 1 or not (is_named or is_past != is_present):
         return set()
     newest = max((int(year) for source in versions for year in _YEAR.findall(_stem(source))), default=0)
     families: dict[frozenset[str], dict[str, int]] = {}
@@ -96,37 +148,64 @@ def _of_other_years(versions: dict[str, _Version], question: str) -> set[str]:
             families.setdefault(version.words, {})[source] = version.year
     unwanted = set[str]()
     for years in families.values():
-        asked = next(iter(named), newest - 1 if is_past else max(years.values()))
+        *earlier, latest = sorted(set(years.values()))
+        replaced = earlier[-1] if is_replaced and earlier else newest - 1
+        asked = next(iter(named), replaced if is_past else latest)
         if asked in years.values():
             unwanted |= {source for source, year in years.items() if year != asked}
     return unwanted
 
 
 def _of_other_states(versions: dict[str, _Version], question: str) -> set[str]:
-    """The sources that are drafts if a question asks for what was decided, and the reverse."""
-    asks_draft, asks_final = (pattern.search(question) is not None for pattern in (_FIRST, _FINAL))
-    if asks_draft == asks_final:
+    """The sources that were replaced if a question asks for what holds or was decided, and the reverse."""
+    asks_first, asks_replaced = _asks(_FIRST, question), _asks(_REPLACED, question)
+    asks_last = _asks(_FINAL, question) or _asks(_PRESENT, question)
+    if (asks_first or asks_replaced) == asks_last:
         return set()
     pairs = [
-        (draft, other)
-        for draft, its in versions.items()
-        for other, others in versions.items()
-        if its.is_draft and not others.is_draft and its.words and its.words <= others.words
+        (before, after)
+        for before, its in versions.items()
+        for after, others in versions.items()
+        if its.is_before(others)
     ]
-    return {draft if asks_final else other for draft, other in pairs}
+    replaced, replacing = {before for before, _ in pairs}, {after for _, after in pairs}
+    if asks_last:
+        return replaced
+    return replacing if asks_first else replacing - replaced
+
+
+def _asks(pattern: re.Pattern[str], question: str) -> bool:
+    """Whether a question has one of the words of a pattern."""
+    return pattern.search(question) is not None
 
 
 def _version(passage: Passage) -> _Version:
     """The version of a document that a passage is of."""
     stem = _stem(passage.source)
+    year: int | None = None
+    spans = [found for found in _TWO_YEARS.finditer(stem) if _is_span(found)]
     years = _YEAR.findall(stem)
-    is_yearly = len(years) == 1 and not _DATE.search(stem)
-    words = [word for word in _WORD.findall(stem.casefold()) if not is_yearly or word != years[0]]
-    marked = not _MARKS.isdisjoint(words)
-    if marked and words[-1].isdecimal() and words[-2] in _MARKS:
-        words.pop()
-    shared = frozenset(words) - _VERSION_WORDS
-    return _Version(shared, int(years[0]) if is_yearly else None, marked)
+    if len(spans) == 1:
+        year, stem = int(spans[0][1]), f"{stem[: spans[0].start()]} {stem[spans[0].end() :]}"
+    elif len(years) == 1 and not _DATE.search(stem):
+        year, stem = int(years[0]), _YEAR.sub(" ", stem)
+    words = _WORD.findall(stem.casefold())
+    is_marked = not _MARKS.isdisjoint(words)
+    if is_marked:
+        words = _WORD.findall(_DATE.sub(" ", stem.casefold()))
+    revision: int | None = None
+    for mark, number in pairwise(words):
+        if mark in _REVISION_MARKS and number.isdecimal() and int(number) <= _MAX_REVISION:
+            revision = int(number)
+            words.remove(number)
+            break
+    return _Version(frozenset(words) - _VERSION_WORDS, year, revision, is_marked)
+
+
+def _is_span(years: re.Match[str]) -> bool:
+    """Whether two years that stand beside each other follow each other; "2011-12" may be a month."""
+    second = int(years[3])
+    return second > _MAX_MONTH and second == (int(years[2]) + 1) % 100
 
 
 def _stem(source: str) -> str:
