@@ -9,12 +9,13 @@ their files: ``prices-2025.docx`` and ``prices-2026.xlsx`` (of a school year, ``
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import PurePath
 
-from localcrag.types import Hit, Passage
+from localcrag.crag.questions.query_terms import terms
+from localcrag.types import Hit
 
 _SPAN = (
     r"(?:(?:(?:academic|business|calendar|financial|fiscal|school) )?year|season|term|spring|summer|autumn"
@@ -86,6 +87,8 @@ _OUTDATED_MARKS = frozenset({"old", "superseded", "obsolete", "outdated", "withd
 _MARKS = _DRAFT_MARKS | _OUTDATED_MARKS
 _REVISION_MARKS = frozenset({"v", "ver", "version", "rev", "revision", *_DRAFT_MARKS})
 _MAX_REVISION = 99
+_MIN_NAMED_WORDS = 2
+"""The fewest words of the name of a document with which a question names it."""
 _VERSION_WORDS = _MARKS | _REVISION_MARKS | {"new", "final", "signed", "neu"}
 _WORD = re.compile(r"[^\W\d_]+|\d+")
 
@@ -103,6 +106,14 @@ class _Version:
     revision: int | None
     is_marked: bool
 
+    def is_older(self, other: _Version) -> bool:
+        """Whether another one is of the same document and has replaced this one, or is of a later year."""
+        if self.is_before(other):
+            return True
+        if not self.words or self.words != other.words or self.year is None or other.year is None:
+            return False
+        return self.year < other.year and self.is_marked >= other.is_marked
+
     def is_before(self, other: _Version) -> bool:
         """Whether another one is of the same document and has replaced this one."""
         if not self.words:
@@ -117,7 +128,8 @@ class _Version:
 def of_asked_version(hits: Sequence[Hit], question: str) -> list[Hit]:
     """The hits without those of another version of a document than the one that a question asks for.
 
-    None is left out if the question compares versions, or if the version that it asks for was not found.
+    None is left out if the question compares versions, or if the version that it asks for was not found. If
+    it names the document as well, the hits are of that alone: "What was the sum of Lind's first offer?".
 
     Args:
         hits: hits in the order of their search.
@@ -126,9 +138,43 @@ def of_asked_version(hits: Sequence[Hit], question: str) -> list[Hit]:
     question = _DENIED.sub(" ", question)
     if _COMPARISON.search(question):
         return list(hits)
-    versions = {hit.passage.source: _version(hit.passage) for hit in hits}
+    versions = {hit.passage.source: _version(hit.passage.source) for hit in hits}
     unwanted = _of_other_years(versions, question) | _of_other_states(versions, question)
-    return [hit for hit in hits if hit.passage.source not in unwanted]
+    left = [hit for hit in hits if hit.passage.source not in unwanted]
+    named = _named(versions, unwanted, question)
+    return [hit for hit in left if not named or hit.passage.source in named]
+
+
+def later_versions(source: str, others: Iterable[str], question: str) -> set[str]:
+    """The sources of later versions of a document, if a question says nothing of versions or years.
+
+    Args:
+        source: the source of the document.
+        others: the sources that may be of it.
+        question: the question.
+    """
+    spoken = (_COMPARISON, _PAST, _REPLACED, _FIRST, _YEAR)
+    if any(_asks(pattern, question) for pattern in spoken):
+        return set()
+    own = _version(source)
+    return {other for other in others if own.is_older(_version(other))}
+
+
+def _named(versions: dict[str, _Version], unwanted: set[str], question: str) -> set[str]:
+    """The sources of the asked versions, if the question has most words of their names, and of no others."""
+    families = {versions[source].words for source in unwanted}
+    asked = terms(question)
+    shared = {source: len(asked & terms(" ".join(version.words))) for source, version in versions.items()}
+    wanted = {
+        source
+        for source, version in versions.items()
+        if source not in unwanted
+        and any(family <= version.words for family in families)
+        and shared[source] >= max(_MIN_NAMED_WORDS, len(version.words) / 2)
+    }
+    least = min((shared[source] for source in wanted), default=0)
+    others = (shared[source] for source in versions.keys() - wanted - unwanted)
+    return wanted if all(count < least for count in others) else set()
 
 
 def _of_other_years(versions: dict[str, _Version], question: str) -> set[str]:
@@ -179,9 +225,9 @@ def _asks(pattern: re.Pattern[str], question: str) -> bool:
     return pattern.search(question) is not None
 
 
-def _version(passage: Passage) -> _Version:
-    """The version of a document that a passage is of."""
-    stem = _stem(passage.source)
+def _version(source: str) -> _Version:
+    """The version of a document that a source is."""
+    stem = _stem(source)
     year: int | None = None
     spans = [found for found in _TWO_YEARS.finditer(stem) if _is_span(found)]
     years = _YEAR.findall(stem)
