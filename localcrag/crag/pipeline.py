@@ -51,6 +51,7 @@ from localcrag.crag.questions.courtesy import is_courtesy
 from localcrag.crag.questions.decomposition import divide, may_have_parts
 from localcrag.crag.questions.document_versions import of_asked_version
 from localcrag.crag.questions.query_terms import terms
+from localcrag.crag.refinement.current_versions import of_last_version
 from localcrag.crag.refinement.knowledge_strips import span
 from localcrag.crag.refinement.strip_context import in_context
 from localcrag.crag.rows.row_selection import with_named_row, with_row_in_range, without_other_rows
@@ -201,7 +202,8 @@ class Pipeline:
         if state.computed:
             return Finding(state, state.computed.rows, sure=not state.doubtful)
         kept = yield from timed(self.adapters, "refine", select_evidence(state))
-        kept = with_named_row(with_row_in_range(kept, state.question), state.question)
+        kept = with_row_in_range(of_last_version(kept, state.question), state.question)
+        kept = with_named_row(kept, state.question)
         shown = without_other_rows(kept, state.question)
         missing = missing_numbers(shown, state.question) or contradicted_numbers(shown, state.question)
         missing += missing_options(shown, state.question)

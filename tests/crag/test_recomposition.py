@@ -30,6 +30,13 @@ def test_an_item_is_shown_with_what_leads_in_to_it() -> None:
     assert HANDBOOK.text[shown.start - 7 : shown.end - 7] == shown.text
 
 
+def test_a_sentence_that_begins_in_its_heading_is_shown_with_it() -> None:
+    heading = "Pump back from Lund: sensor 265, post 19. The guarantee was over"
+    for text, shown in (("since June.", [heading, "since June."]), ("It leaks.", ["It leaks."])):
+        made = structured((BlockKind.HEADING, heading), (BlockKind.PARAGRAPH, text))
+        assert [s.text for s in with_surroundings(strips(made)[-1:])] == shown
+
+
 def test_a_sentence_brings_the_rows_of_the_narrow_table_that_it_leads_to() -> None:
     lead, wide = "These directories must be there:", "Directory: bin · Description: " + "commands " * 20
     rows = ["Directory: bin · Description: commands", "Directory: etc · Description: settings"]

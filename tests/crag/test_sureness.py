@@ -122,6 +122,26 @@ def test_a_number_is_told_by_a_range_of_the_same_thing(question: str, text: str,
     assert missing_numbers([whole(passage(text), 0.9)], question) == missing
 
 
+@pytest.mark.parametrize(
+    ("question", "missing"),
+    [
+        ("What is the deposit by contract KH-2026-037?", []),
+        ("What is the deposit by contract KH-2026-044?", ["044"]),
+        ("How long does the spindle of L3 run on?", []),
+        ("How long does the spindle of L4 run on?", ["4"]),
+        ("How long does the spindle of M1 run on?", ["1"]),
+    ],
+)
+def test_a_number_that_names_the_document_or_the_thing_is_told_by_its_surroundings(
+    question: str, missing: list[str]
+) -> None:
+    text = "The guard of L3 is open. M1 and M2 have one. The spindle runs on for long. The deposit is paid."
+    about = replace(passage(text), heading="Contract KH-2026-037 > 6 Duties")
+    start = text.index("The spindle")
+    strip = replace(whole(about, 0.9), start=start, text=text[start:])
+    assert missing_numbers([strip], question) == missing
+
+
 def test_evidence_is_not_sure_by_what_is_not_shown() -> None:
     best, other = (replace(whole(passage(text), 0.0), score=p) for text, p in (("a", 0.7), ("b", 0.1)))
     assert loses_best([best, other], [other])

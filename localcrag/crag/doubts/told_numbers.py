@@ -16,7 +16,7 @@ from localcrag.crag.refinement.calendar_spans import holds_on
 from localcrag.crag.refinement.strip_context import headings_above, judged_text
 from localcrag.crag.rows.told_ranges import NUMBER, is_within_range
 from localcrag.crag.table_answers.unit_scales import shared_quantities
-from localcrag.types import Strip
+from localcrag.types import HEADING_SEPARATOR, Strip
 
 _WORD = re.compile(r"[a-z]+")
 _DIGITS = re.compile(r"\d+")
@@ -27,6 +27,8 @@ _OFFERED = re.compile(
     rf"({NUMBER.pattern})(?: [^\W\d]+){{0,2}} (?:or|oder|ou) (?:[^\W\d]+ ){{0,2}}({NUMBER.pattern})"
 )
 """Two numbers that a question offers: "1000 kilobytes or 1024"."""
+_CODE = re.compile(r"(?<![^\W_])([^\W\d_]{1,4})(\d{1,4})(?![.,:/-]*\d)(?![^\W_])")
+"""The mark of one thing of several, letters with a number: "L3", "EG12"."""
 
 
 def missing_numbers(strips: Sequence[Strip], question: str) -> list[str]:
@@ -36,7 +38,8 @@ def missing_numbers(strips: Sequence[Strip], question: str) -> list[str]:
     English words ("2nd" is "second"). A version is told by one within it ("2.53" by "2.53.0"), and of two
     that the question offers ("1000 or 1024 bytes?") one is enough. A day is told in any notation, and by a
     row that holds on it, and a number with its unit by the range or the bound that it lies in ("17 kg" by
-    "15–21 kg", "up to 30 kg"), or in another unit ("3 kW" by "3000 W").
+    "15–21 kg", "up to 30 kg"), or in another unit ("3 kW" by "3000 W"). A mark ("L3") is
+    told if the passage of a strip has it, and no other mark of its letters.
 
     Args:
         strips: the strips that were kept.
@@ -62,6 +65,7 @@ def missing_numbers(strips: Sequence[Strip], question: str) -> list[str]:
         for each in NUMBER.finditer(question)
         if any(start <= each.start() < end for start, end in same)
     }
+    in_range |= _numbers_of_marks(strips, question)
     missing = [number for number in asked if _plain(number) not in known and number not in within]
     offered = [set(pair.groups()) for pair in _OFFERED.finditer(question)]
     return [
@@ -103,9 +107,20 @@ def _named_numbers(text: str) -> Iterator[tuple[str, str]]:
             yield match[1].casefold(), _plain(match[2])
 
 
+def _numbers_of_marks(strips: Sequence[Strip], question: str) -> set[str]:
+    """The numbers in the marks of a question that a passage has, and no other mark of the same letters."""
+    told = [set(_CODE.findall(strip.passage.text)) for strip in strips]
+    return {
+        number
+        for letters, number in _CODE.findall(question)
+        if any({each for each in marks if each[0] == letters} == {(letters, number)} for marks in told)
+    }
+
+
 def _told_with(strip: Strip) -> str:
-    """A strip with its context and its source, in which a number of the question may stand."""
-    return f"{judged_text(strip)} {strip.passage.source}"
+    """A strip with its context, its source and the outermost heading above its passage."""
+    outermost, _, _ = strip.passage.heading.partition(HEADING_SEPARATOR)
+    return f"{judged_text(strip)} {outermost} {strip.passage.source}"
 
 
 def _without_told_days(question: str, told: str, strips: Sequence[Strip]) -> str:

@@ -2,60 +2,68 @@
 
 Price lists, terms and guides are kept for several years, and an offer beside its draft. To a judge of
 relevance they are the same text, and to a reader only one of them answers. They are told by the names of
-their files: ``prices-2025.docx`` and ``prices-2026.xlsx``, ``offer-17_draft.md`` and ``offer-17.pdf``,
-``offer_rev1_superseded.docx`` and ``offer_rev2.pdf``. A draft, or what its name says to be superseded, does
-not answer a question that does not ask for it.
+their files: ``prices-2025.docx`` and ``prices-2026.xlsx`` (of a school year, ``fees-2025-26.pdf``),
+``offer-17_draft.md`` and ``offer-17.pdf``, ``plan_v2_old.md`` and ``plan_v3.docx``.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import PurePath
 
-from localcrag.types import Hit, Passage
+from localcrag.crag.questions.query_terms import terms
+from localcrag.types import Hit
 
-_SPAN = r"(?:year|season|term|spring|summer|autumn|fall|winter)"
+_SPAN = (
+    r"(?:(?:(?:academic|business|calendar|financial|fiscal|school) )?year|season|term|spring|summer|autumn"
+    r"|fall|winter)"
+)
 _RULES = (
-    r"(?:conditions|edition|fees|form|guide|guidelines|handbook|list|manual|prices?|price[- ]list|rates?"
-    r"|rules|statutes|style|syllabus|tariffs?|terms|version)"
+    r"(?:agreement|bid|budget|conditions|contract|edition|estimate|fees|form|guide|guidelines|handbook|list"
+    r"|manual|offer|plan|policy|prices?|price[- ]list|proposal|quot(?:e|ation)|rates?|regulations?|revision"
+    r"|rules|statutes|style|syllabus|table|tariffs?|terms|version)"
 )
 _PRESENT = re.compile(
-    rf"\bthis (?:\w+ )?{_SPAN}\b|\b(?:now|nowadays|these days|currently|at present|at the moment)\b"
-    rf"|\b(?:new|newest|latest|current|present) (?:\w+ )?{_RULES}\b"
+    rf"\bthis {_SPAN}\b|\b(?:now|nowadays|these days|currently|at present|at the moment)\b"
+    rf"|\b(?:new|newest|latest|current|present|valid|revised) (?:\w+ )?{_RULES}\b"
+    r"|(?<!when )\bin force\b"
     r"|\b(?:dieses jahr|in diesem jahr|heuer|derzeit|zurzeit|aktuell\w*|cette année|actuellement|este año)\b",
     re.IGNORECASE,
 )
 """How a question asks for what holds today."""
 _PAST = re.compile(
-    rf"\b(?:last|previous) (?:\w+ )?{_SPAN}\b|\bthe {_SPAN} before\b"
+    rf"\b(?:last|previous) {_SPAN}\b|\bthe {_SPAN} before\b"
     r"|\b(?:letztes jahr|im letzten jahr|voriges jahr|im vorjahr|l['’]année dernière|l['’]an dernier)\b"
     r"|\bel año pasado\b",
     re.IGNORECASE,
 )
 """How a question asks for what held a year before."""
-_FORMER = re.compile(rf"\b(?:previous|former|old|superseded|outdated) (?:\w+ )?{_RULES}\b", re.IGNORECASE)
-"""How a question asks for the version before the newest one."""
+_REPLACED = re.compile(
+    rf"\b(?:previous|former|older?|outdated|superseded|replaced) (?:\w+ )?{_RULES}\b|\bsuperseded\b"
+    rf"|\b{_RULES} (?:(?:that|which) )?(?:is|was|are|were) (?:replaced|withdrawn)\b",
+    re.IGNORECASE,
+)
+"""How a question asks for a version that another one has replaced."""
+_DENIED = re.compile(
+    r"\b(?:not|nicht) (?:(?:by|from|in|of|under|with|nach|aus) )?(?:the|those|last|der|die|das|den)\b"
+    r"[^,.;:?!]*",
+    re.IGNORECASE,
+)
+"""How a question says which version it does not ask for: "the new rules, not the old ones"."""
 _COMPARISON = re.compile(
     r"\b(?:than|compared?|differ\w*|changed?|versus|vs|als|geändert|unterschied\w*)\b", re.IGNORECASE
 )
 """Words of a question that may be about two versions."""
 _FIRST = re.compile(
-    r"\b(?:first|earlier|original|initial) (?:draft|version|offer|quote|quotation|proposal)\b"
-    r"|\b(?:draft|superseded)\b"
+    r"\b(?:first|earlier|original|initial)"
+    r" (?:bid|draft|edition|estimate|offer|proposal|quot(?:e|ation)|version)\b|\bdraft\b"
     r"|\b(?:entwurf|brouillon|borrador)\b",
     re.IGNORECASE,
 )
-"""How a question asks for a draft, or for what is superseded."""
-_OF_OLD = re.compile(
-    r"\b(?:drafts?|(?<!year )(?<!years )(?<!yr )(?<!yrs )(?<!-)(?<!how )old(?:er)?|superseded"
-    r"|outdated|obsolete|previous(?:ly)?|former(?:ly)?|earlier"
-    r"|original(?:ly)?|initial(?:ly)?|first|before|used to|versions?|v\.? ?\d+|rev(?:ision)?\.? ?\d+"
-    r"|früher\w*|alt(?:e[nrsm]?)?|ursprünglich\w*|zuerst|ancien\w*|antigu\w+)\b",
-    re.IGNORECASE,
-)
-"""Words of a question that may be about a draft or what is superseded."""
+"""How a question asks for a draft."""
 _FINAL = re.compile(
     r"\bin the end\b|(?<![\w-])final (?:offer|price|text|version)\b|\b(?:finally|eventually)\b"
     r"|\b(?:decided|agreed|accepted|signed|adopted)\b"
@@ -64,54 +72,120 @@ _FINAL = re.compile(
 )
 """How a question asks for what a draft became."""
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+_TWO_YEARS = re.compile(r"(?<!\d)((?:19|20)(\d\d))[-_/–. ](?:\d\d)?(\d\d)(?!\d)")
+"""Two years beside each other, as a school year: "2025-26", "2025/2026"."""
+_YEAR_OF_VERSION = re.compile(
+    rf"\b{_RULES}(?: (?:of|from|for))?(?: the year)? ((?:19|20)\d\d)\b|\b((?:19|20)\d\d) (?:\w+ )?{_RULES}\b",
+    re.IGNORECASE,
+)
+"""How a question names the version of a year: "the edition of 2023", "the 2024 price list"."""
+_MAX_MONTH = 12
 _DATE = re.compile(r"(?<!\d)(?:19|20)\d\d[-_. ]?\d\d(?!\d)")
 """A month or a day in a name: of minutes and diaries, which are no versions of each other."""
-_SCHOOL_YEAR = re.compile(r"(?<!\d)((?:19|20)(\d\d))[-_/](?:(?:19|20)(?=\d\d))?(\d\d)(?!\d)")
-"""A year in a name that begins in one and ends in the next: "fees-2025-26"."""
-_NUMBER_OF_VERSION = re.compile(r"(?<![^\W_])(?:v|rev|version|revision)[-. _]?\d+(?!\d)")
-"""The number of a version in a name: "offer_rev2", "v3"."""
-_DRAFTS = frozenset({"draft", "entwurf", "brouillon", "borrador"})
-_MARKS = _DRAFTS | {"superseded", "obsolete", "outdated", "old", "alt", "veraltet", "überholt"}
-"""Words in a name of what is no longer, or not yet, in force."""
-_VERSION_WORDS = _MARKS | {"new", "final", "signed", "rev", "neu"}
+_DRAFT_MARKS = frozenset({"draft", "entwurf", "brouillon", "borrador"})
+_OUTDATED_MARKS = frozenset({"old", "superseded", "obsolete", "outdated", "withdrawn", "alt", "veraltet"})
+_MARKS = _DRAFT_MARKS | _OUTDATED_MARKS
+_REVISION_MARKS = frozenset({"v", "ver", "version", "rev", "revision", *_DRAFT_MARKS})
+_MAX_REVISION = 99
+_MIN_NAMED_WORDS = 2
+"""The fewest words of the name of a document with which a question names it."""
+_VERSION_WORDS = _MARKS | _REVISION_MARKS | {"new", "final", "signed", "neu"}
 _WORD = re.compile(r"[^\W\d_]+|\d+")
 
 
 @dataclass(frozen=True, slots=True)
 class _Version:
-    """What the name of a file tells: the words that its versions share, its year, and if it is a draft.
+    """What the name of a file tells of its version.
 
-    What is superseded counts as a draft.
+    That are the words that all versions share, the year in which it begins to hold, the number of its
+    revision, and whether it is marked as a draft or as replaced.
     """
 
     words: frozenset[str]
     year: int | None
-    is_draft: bool
+    revision: int | None
+    is_marked: bool
+
+    def is_older(self, other: _Version) -> bool:
+        """Whether another one is of the same document and has replaced this one, or is of a later year."""
+        if self.is_before(other):
+            return True
+        if not self.words or self.words != other.words or self.year is None or other.year is None:
+            return False
+        return self.year < other.year and self.is_marked >= other.is_marked
+
+    def is_before(self, other: _Version) -> bool:
+        """Whether another one is of the same document and has replaced this one."""
+        if not self.words:
+            return False
+        if self.is_marked != other.is_marked:
+            return self.is_marked and self.words <= other.words
+        if self.words != other.words or self.year != other.year:
+            return False
+        return self.revision is not None and other.revision is not None and self.revision < other.revision
 
 
 def of_asked_version(hits: Sequence[Hit], question: str) -> list[Hit]:
     """The hits without those of another version of a document than the one that a question asks for.
 
-    None is left out if the question compares versions, or if the version that it asks for was not found.
+    None is left out if the question compares versions, or if the version that it asks for was not found. If
+    it names the document as well, the hits are of that alone: "What was the sum of Lind's first offer?".
 
     Args:
         hits: hits in the order of their search.
         question: the question.
     """
+    question = _DENIED.sub(" ", question)
     if _COMPARISON.search(question):
         return list(hits)
-    versions = {hit.passage.source: _version(hit.passage) for hit in hits}
+    versions = {hit.passage.source: _version(hit.passage.source) for hit in hits}
     unwanted = _of_other_years(versions, question) | _of_other_states(versions, question)
-    unwanted |= _not_in_force(versions, question)
-    return [hit for hit in hits if hit.passage.source not in unwanted]
+    left = [hit for hit in hits if hit.passage.source not in unwanted]
+    named = _named(versions, unwanted, question)
+    return [hit for hit in left if not named or hit.passage.source in named]
+
+
+def later_versions(source: str, others: Iterable[str], question: str) -> set[str]:
+    """The sources of later versions of a document, if a question says nothing of versions or years.
+
+    Args:
+        source: the source of the document.
+        others: the sources that may be of it.
+        question: the question.
+    """
+    spoken = (_COMPARISON, _PAST, _REPLACED, _FIRST, _YEAR)
+    if any(_asks(pattern, question) for pattern in spoken):
+        return set()
+    own = _version(source)
+    return {other for other in others if own.is_older(_version(other))}
+
+
+def _named(versions: dict[str, _Version], unwanted: set[str], question: str) -> set[str]:
+    """The sources of the asked versions, if the question has most words of their names, and of no others."""
+    families = {versions[source].words for source in unwanted}
+    asked = terms(question)
+    shared = {source: len(asked & terms(" ".join(version.words))) for source, version in versions.items()}
+    wanted = {
+        source
+        for source, version in versions.items()
+        if source not in unwanted
+        and any(family <= version.words for family in families)
+        and shared[source] >= max(_MIN_NAMED_WORDS, len(version.words) / 2)
+    }
+    least = min((shared[source] for source in wanted), default=0)
+    others = (shared[source] for source in versions.keys() - wanted - unwanted)
+    return wanted if all(count < least for count in others) else set()
 
 
 def _of_other_years(versions: dict[str, _Version], question: str) -> set[str]:
     """The sources that are of another year than the one asked for, and have a version of that year."""
-    is_former = _FORMER.search(question) is not None
-    is_past, is_present = is_former or bool(_PAST.search(question)), bool(_PRESENT.search(question))
-    named = {int(year) for year in _YEAR.findall(question)}
-    if is_past == is_present or len(named) > 1:
+    is_replaced = _REPLACED.search(question) is not None
+    is_past, is_present = is_replaced or _asks(_PAST, question), _asks(_PRESENT, question)
+    named = {int(year[1]) for year in _TWO_YEARS.finditer(question) if _is_span(year)}
+    named |= {int(year) for found in _YEAR_OF_VERSION.findall(question) for year in found if year}
+    is_named = len(named) == 1
+    named = named or {int(year) for year in _YEAR.findall(question)}
+    if len(named) > 1 or not (is_named or is_past != is_present):
         return set()
     newest = max((int(year) for source in versions for year in _YEAR.findall(_stem(source))), default=0)
     families: dict[frozenset[str], dict[str, int]] = {}
@@ -120,64 +194,64 @@ def _of_other_years(versions: dict[str, _Version], question: str) -> set[str]:
             families.setdefault(version.words, {})[source] = version.year
     unwanted = set[str]()
     for years in families.values():
-        *_, before, last = 0, *sorted(set(years.values()))
-        past = before if is_former else newest - 1
-        asked = next(iter(named), past if is_past else last)
+        *earlier, latest = sorted(set(years.values()))
+        replaced = earlier[-1] if is_replaced and earlier else newest - 1
+        asked = next(iter(named), replaced if is_past else latest)
         if asked in years.values():
             unwanted |= {source for source, year in years.items() if year != asked}
     return unwanted
 
 
 def _of_other_states(versions: dict[str, _Version], question: str) -> set[str]:
-    """The sources that are drafts if a question asks for what was decided, and the reverse."""
-    asks_draft, asks_final = (pattern.search(question) is not None for pattern in (_FIRST, _FINAL))
-    if asks_draft == asks_final:
+    """The sources that were replaced if a question asks for what holds or was decided, and the reverse."""
+    asks_first, asks_replaced = _asks(_FIRST, question), _asks(_REPLACED, question)
+    asks_last = _asks(_FINAL, question) or _asks(_PRESENT, question)
+    if (asks_first or asks_replaced) == asks_last:
         return set()
     pairs = [
-        (draft, other)
-        for draft, its in versions.items()
-        for other, others in versions.items()
-        if its.is_draft and not others.is_draft and its.words and its.words <= others.words
+        (before, after)
+        for before, its in versions.items()
+        for after, others in versions.items()
+        if its.is_before(others)
     ]
-    return {draft if asks_final else other for draft, other in pairs}
+    replaced, replacing = {before for before, _ in pairs}, {after for _, after in pairs}
+    if asks_last:
+        return replaced
+    return replacing if asks_first else replacing - replaced
 
 
-def _not_in_force(versions: dict[str, _Version], question: str) -> set[str]:
-    """The sources that are drafts or superseded, and have a version that is neither.
-
-    There are none if a word of the question may be about them.
-    """
-    if _OF_OLD.search(question) or _PAST.search(question):
-        return set()
-    named = {int(year) for year in _YEAR.findall(question)}
-    in_force = {its.words for its in versions.values() if not its.is_draft}
-    return {
-        source
-        for source, its in versions.items()
-        if its.is_draft
-        and its.words
-        and its.words in in_force
-        and named.isdisjoint(int(year) for year in _YEAR.findall(_stem(source)))
-    }
+def _asks(pattern: re.Pattern[str], question: str) -> bool:
+    """Whether a question has one of the words of a pattern."""
+    return pattern.search(question) is not None
 
 
-def _version(passage: Passage) -> _Version:
-    """The version of a document that a passage is of."""
-    stem = _SCHOOL_YEAR.sub(_first_of_years, _stem(passage.source).casefold())
+def _version(source: str) -> _Version:
+    """The version of a document that a source is."""
+    stem = _stem(source)
+    year: int | None = None
+    spans = [found for found in _TWO_YEARS.finditer(stem) if _is_span(found)]
     years = _YEAR.findall(stem)
-    is_draft = not _MARKS.isdisjoint(_WORD.findall(stem))
-    is_yearly = len(years) == 1 and not _DATE.search(stem)
-    bare = _NUMBER_OF_VERSION.sub(" ", _DATE.sub(" ", stem) if is_draft else stem)
-    words = [word for word in _WORD.findall(bare) if not (is_yearly or is_draft) or word not in years]
-    if is_draft and len(words) > 1 and words[-1].isdecimal() and words[-2] in _DRAFTS:
-        words.pop()
-    shared = frozenset(words) - _VERSION_WORDS
-    return _Version(shared, int(years[0]) if is_yearly else None, is_draft)
+    if len(spans) == 1:
+        year, stem = int(spans[0][1]), f"{stem[: spans[0].start()]} {stem[spans[0].end() :]}"
+    elif len(years) == 1 and not _DATE.search(stem):
+        year, stem = int(years[0]), _YEAR.sub(" ", stem)
+    words = _WORD.findall(stem.casefold())
+    is_marked = not _MARKS.isdisjoint(words)
+    if is_marked:
+        words = _WORD.findall(_DATE.sub(" ", stem.casefold()))
+    revision: int | None = None
+    for mark, number in pairwise(words):
+        if mark in _REVISION_MARKS and number.isdecimal() and int(number) <= _MAX_REVISION:
+            revision = int(number)
+            words.remove(number)
+            break
+    return _Version(frozenset(words) - _VERSION_WORDS, year, revision, is_marked)
 
 
-def _first_of_years(found: re.Match[str]) -> str:
-    """The first of two years that follow each other; other numbers, as a month, as they are."""
-    return found[1] if int(found[3]) == (int(found[2]) + 1) % 100 else found[0]
+def _is_span(years: re.Match[str]) -> bool:
+    """Whether two years that stand beside each other follow each other; "2011-12" may be a month."""
+    second = int(years[3])
+    return second > _MAX_MONTH and second == (int(years[2]) + 1) % 100
 
 
 def _stem(source: str) -> str:

@@ -27,7 +27,7 @@ from localcrag.crag.refinement.strip_context import (
     heading_blocks_above,
     headings_above,
     is_definition,
-    lead_in,
+    lead_above,
     led_to,
 )
 from localcrag.crag.refinement.strip_kinds import cells_of, is_row, named_cell
@@ -140,7 +140,7 @@ def with_surroundings(
         led = led_to(strip, neighbours)
         if led and is_row(led[0]) and any(map(is_row, given)):
             led = []
-        lead = lead_in(strip)
+        lead = lead_above(strip)
         if lead and len(lead.text.split()) < MIN_LEAD_WORDS and _text_between(lead, strip).strip():
             lead = None
         leads_on = whole_lists or not places & set(map(span, led))

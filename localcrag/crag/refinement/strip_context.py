@@ -166,6 +166,23 @@ def lead_in(strip: Strip) -> Strip | None:
     return _leading_end(strip, blocks[at]) if at >= 0 and blocks[at].kind is BlockKind.PARAGRAPH else None
 
 
+def lead_above(strip: Strip) -> Strip | None:
+    """What leads in to a strip, or the heading just above it whose sentence goes on in it, as in an outline.
+
+    Such a strip begins with a small letter, below a heading of several words that does not end a sentence.
+    """
+    passage, at = strip.passage, block_index(strip)
+    above = passage.blocks[at - 1] if at > 0 else None
+    begins = (
+        at > 0 and passage.blocks[at].kind is BlockKind.PARAGRAPH and passage.blocks[at].start == strip.start
+    )
+    if above is None or above.kind is not BlockKind.HEADING or not begins or not strip.text[:1].islower():
+        return lead_in(strip)
+    heading = strip_at(passage, above.start, above.end, strip.score)
+    is_open = len(heading.text.split()) >= MIN_OPEN_WORDS and not ends_as_sentence(heading.text)
+    return heading if is_open else lead_in(strip)
+
+
 def _outer_item(blocks: Sequence[Block], at: int) -> Block | None:
     """The item of a list in whose own list another one stands; None if it is in no list inside one."""
     level = blocks[at].level
