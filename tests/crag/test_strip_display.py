@@ -80,3 +80,19 @@ def test_the_dots_of_a_form_are_left_out_and_end_no_sentence() -> None:
     ]
     [blank] = strips(structured((BlockKind.PARAGRAPH, "The form was signed in ________ by Ann.")))
     assert shown_text(blank) == "The form was signed in … by Ann."
+
+
+@pytest.mark.parametrize(
+    ("code", "shown"),
+    [
+        ("# Kept by Mattis.\n#\n#  At most 3 hours in a row.", "Kept by Mattis. At most 3 hours in a row."),
+        ("  // the room is outside,\n  // so it may fail", "the room is outside, so it may fail"),
+        ("# Stop it here:\nstop()", "# Stop it here:\nstop()"),
+        ("# port = 80 is the usual one", "# port = 80 is the usual one"),
+        ("#!/bin/sh", "#!/bin/sh"),
+        ("# done", "# done"),
+    ],
+)
+def test_a_comment_by_itself_is_shown_as_what_it_says(code: str, shown: str) -> None:
+    [strip] = strips(structured((BlockKind.CODE, code)))
+    assert shown_text(strip) == shown

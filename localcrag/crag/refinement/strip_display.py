@@ -24,6 +24,10 @@ _SETTING_KINDS = frozenset({BlockKind.HEADING, BlockKind.CODE})
 _LONE_END = re.compile(r"""\n[ \t]*(\"{3}|'{3}|\*/)[ \t]*$""")
 _BEGUN_BY = {'"""': '"""', "'''": "'''", "*/": "/*"}
 """What ends a docstring or a comment of several lines, and what begins it."""
+_COMMENT_LINE = re.compile(r"[ \t]*(?:#+|//+)(?:[ \t]+(?P<said>\S.*))?")
+"""A line of a program or of settings that is a comment; a setting that is commented out has no space."""
+_MIN_COMMENT_WORDS = 3
+_ASSIGNED = re.compile(r"\w ?= ?\S|^\S+:(?: |$)")
 _SEPARATORS_BEHIND = re.compile(r"(?:\s*[·|¦•]|(?<![:\s])\s+[–—/>-])+$|(?<=\w)\s*[,;]$")
 
 
@@ -43,14 +47,16 @@ def shown_lines(strip: Strip) -> list[tuple[str, bool]]:
 
     Prose is one line without a marker in front or a separator at its end; lines that stand for themselves, as
     the entries of a log, stay lines; items of a list that are shown together have markers, and steps their
-    numbers; a step by itself has one if it begins with it. A setting stands below its section. A row is
-    shown as it is: a dash at its end is the value of its last cell.
+    numbers; a step by itself has one if it begins with it. A setting stands below its section, and a comment
+    by itself is prose. A row is shown as it is: a dash at its end is the value of its last cell.
     """
     within = [b for b in strip.passage.blocks if b.start < strip.end and strip.start < b.end]
     lines: list[tuple[str, bool]] = []
     for block in within:
         text = strip.passage.text_between(max(block.start, strip.start), min(block.end, strip.end))
-        if block.kind is BlockKind.CODE:
+        if block.kind is BlockKind.CODE and (said := _said_in_comment(text)):
+            lines.append((said, False))
+        elif block.kind is BlockKind.CODE:
             lines += [] if lines else _section_lines(strip)
             lines += [(line, True) for line in _without_lone_end(text).strip("\n").split("\n")]
         elif block.kind is BlockKind.ROW:
@@ -64,6 +70,16 @@ def shown_lines(strip: Strip) -> list[tuple[str, bool]]:
             first, *more = map(_tidy, flowing(text).split("\n"))
             lines += [(marker + first, False), *((line, False) for line in more)]
     return [line for line in lines if line[0].strip() or line[1]] or [(_tidy(strip.text), False)]
+
+
+def _said_in_comment(code: str) -> str:
+    """What a piece of code says in words, if it is nothing but a comment; "" otherwise."""
+    found = [_COMMENT_LINE.fullmatch(line) for line in code.strip("\n").split("\n")]
+    said = [each["said"] or "" for each in found if each]
+    if len(said) < len(found) or any(map(_ASSIGNED.search, said)):
+        return ""
+    words = " ".join(said).split()
+    return " ".join(words) if len(words) >= _MIN_COMMENT_WORDS else ""
 
 
 def _without_lone_end(code: str) -> str:
