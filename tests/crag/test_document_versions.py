@@ -80,6 +80,8 @@ def test_the_year_of_a_version(question: str, names: tuple[str, ...], others: se
         ("What sum did they ask in the first offer?", REVISIONS, {"offer-lind-roof_rev2.pdf"}),
         ("the superseded offer: which sum?", REVISIONS, {"offer-lind-roof_rev2.pdf"}),
         ("The offer in force: which sum?", REVISIONS, {"offer-lind-roof_rev1_superseded.docx"}),
+        ("the dose according to version 4?", NUMBERED, {"dosage-table_v3.md", "dosage-table_v5.pdf"}),
+        ("the dose in version 7?", NUMBERED, set()),
         ("What is the dose now?", NUMBERED, {"dosage-table_v3.md", "dosage-table_v4.md"}),
         (
             "What was the dose in the original version?",

@@ -81,6 +81,10 @@ def test_in_the_place_of_rows_that_are_not_named_stands_the_row_that_is() -> Non
     assert with_named_row([cut[0]], "Which lime is it?") == [cut[0]]
     assert with_named_row([cut[0], cut[3]], "Which material has the uppermost coat?") == [cut[2]]
     assert with_named_row([cut[0]], "Which coat is of NHL 5?") == [cut[0]]
+    cages = ("What: Cages · With: Desanol", "What: Cages, parvo or cat cold · With: Virolex")
+    plain, parvo = strips(structured(*((BlockKind.ROW, row) for row in cages)))
+    assert with_named_row([parvo], "Which product is for cages after parvo?") == [parvo]
+    assert with_named_row([parvo], "Which product is for cages?") == [plain]
 
 
 def test_frequent_words_of_another_language_tell_no_row_apart() -> None:

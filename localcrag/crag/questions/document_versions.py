@@ -64,6 +64,8 @@ _FIRST = re.compile(
     re.IGNORECASE,
 )
 """How a question asks for a draft."""
+_REVISION_ASKED = re.compile(r"\b(?:version|revision|rev\.?|v)[. ]?(\d{1,2})\b", re.IGNORECASE)
+"""How a question names a version by its number: "according to version 4"."""
 _FINAL = re.compile(
     r"\bin the end\b|(?<![\w-])final (?:offer|price|text|version)\b|\b(?:finally|eventually)\b"
     r"|\b(?:decided|agreed|accepted|signed|adopted)\b"
@@ -140,6 +142,7 @@ def of_asked_version(hits: Sequence[Hit], question: str) -> list[Hit]:
         return list(hits)
     versions = {hit.passage.source: _version(hit.passage.source) for hit in hits}
     unwanted = _of_other_years(versions, question) | _of_other_states(versions, question)
+    unwanted |= _of_other_revisions(versions, question)
     left = [hit for hit in hits if hit.passage.source not in unwanted]
     named = _named(versions, unwanted, question)
     return [hit for hit in left if not named or hit.passage.source in named]
@@ -153,7 +156,7 @@ def later_versions(source: str, others: Iterable[str], question: str) -> set[str
         others: the sources that may be of it.
         question: the question.
     """
-    spoken = (_COMPARISON, _PAST, _REPLACED, _FIRST, _YEAR)
+    spoken = (_COMPARISON, _PAST, _REPLACED, _FIRST, _REVISION_ASKED, _YEAR)
     if any(_asks(pattern, question) for pattern in spoken):
         return set()
     own = _version(source)
@@ -200,6 +203,19 @@ def _of_other_years(versions: dict[str, _Version], question: str) -> set[str]:
         if asked in years.values():
             unwanted |= {source for source, year in years.items() if year != asked}
     return unwanted
+
+
+def _of_other_revisions(versions: dict[str, _Version], question: str) -> set[str]:
+    """The sources of another revision than the one that a question names, if that one was found."""
+    numbers = {int(number) for number in _REVISION_ASKED.findall(question)}
+    if len(numbers) != 1:
+        return set()
+    asked = {version.words for version in versions.values() if version.revision in numbers}
+    return {
+        source
+        for source, version in versions.items()
+        if version.words in asked and version.revision is not None and version.revision not in numbers
+    }
 
 
 def _of_other_states(versions: dict[str, _Version], question: str) -> set[str]:

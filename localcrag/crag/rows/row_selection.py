@@ -164,6 +164,9 @@ def with_named_row(kept: Sequence[Strip], question: str) -> list[Strip]:
         if len(named) != 1 or not others or any(_has_named_cell(asked, row) for row in others):
             continue
         (row,) = named
+        said_by_row = len(_first_terms(row) & asked.words)
+        if any(len(_first_terms(other) & asked.words) > said_by_row for other in others):
+            continue
         at = left.index(rows[0])
         left = [strip for strip in left if strip not in rows]
         left.insert(at, strip_at(row.passage, row.start, row.end, max(strip.score for strip in rows)))
