@@ -19,6 +19,10 @@ from localcrag.crag.doubts.answer_types import lacks_asked_type
         ("What is the fee for?", "It is for the upkeep of the paths.", False),
         ("What is the price list called?", "It is called the yellow sheet.", False),
         ("Which fee rises most?", "The one for parking rises most.", False),
+        ("what would Lind take for the ladder up to the roof", "A ladder of 3.8 m is not priced.", True),
+        ("what would Lind take for the ladder up to the roof", "The ladder would be 640 euros.", False),
+        ("What did Ann take for lunch?", "She took bread.", False),
+        ("What extra does it cost to print elsewhere?", "Pages go there by taxi.", True),
         ("Was kostet ein Stellplatz?", "Der Stellplatz liegt im Hof.", True),
         ("Combien coûte la cabane ?", "La cabane coûte 34 la nuit.", False),
     ],
@@ -58,9 +62,27 @@ def test_a_number_or_an_address_to_reach_someone(question: str, text: str, lacks
         ("Which pin takes 5 volts?", "The left one.", False),
         ("What is the password of the network?", "The password is kept in the safe.", True),
         ("What is the password of the network?", "The password is heron.", False),
+        ("wifi password guest-net", "name: guest-net · Mbit/s: 40 · remarks: off at night", True),
+        ("wifi password guest-net", "name: guest-net · password: heron-12", False),
+        ("password length", "At least: 12", False),
+        ("forgot password", "Ask: Mr Finch", False),
     ],
 )
 def test_a_code(question: str, text: str, lacks: bool) -> None:
+    assert lacks_asked_type(question, text) is lacks
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "lacks"),
+    [
+        ("how heavy is the goblet", "It is 31 centimetres high and holds a litre.", True),
+        ("how heavy is the goblet", "A goblet of 2.3 kg.", False),
+        ("how heavy is the goblet", "Weight (g): 940", False),
+        ("How much does a crate weigh?", "article: crate · stock: 12", True),
+        ("How heavy is the traffic?", "It is worst at 8:00.", False),
+    ],
+)
+def test_a_weight(question: str, text: str, lacks: bool) -> None:
     assert lacks_asked_type(question, text) is lacks
 
 

@@ -30,7 +30,10 @@ _BETWEEN = (
 _PRICE = r"(?:price|rent|fee|fare|salary|wages?|toll)s?\b"
 _MONEY_ASKED = re.compile(
     r"\bhow much (?:money|cash|rent)\b|\bhow expensive\b|\bat (?:what|which) price\b|\bwhat price\b"
-    r"|\b(?:what|how much) (?:do|does|did|will|would|must|should|can|could|have|has|had)\b(?! been)[^.?!]*?"
+    r"|\bwhat (?:would|will|does|do|did) [\w'’-]+(?: [\w'’-]+)? (?:take|ask) for"
+    r" (?:an?|the|it|this|that|his|her|its|their|our|my|your)\b"
+    r"|\b(?:what|how much)(?: extra| more)? (?:do|does|did|will|would|must|should|can|could|have|has|had)\b"
+    r"(?! been)[^.?!]*?"
     r"(?:(?<!the )(?<!of )\bcost\b(?! (?:cent|code|type|plan|item|down|up))"
     r"|(?<!the )(?<!a )\b(?:pay|paid|charged?|earn)\b(?! (?:with|by|attention)\b)(?! for\W*$))"
     rf"|\b(?:what|how high)(?:['’]s| is| was| are| were| will)\b{_BETWEEN} {_PRICE}"
@@ -97,6 +100,35 @@ _PASSWORD_TOLD = re.compile(
     r"[\"“„«'‘`]\w[^\s]{2,}|\S*(?:[A-Za-z]\d|\d[A-Za-z])\S*|[=:] ?\S"
     r"|\b(?:password|passphrase) (?:is|was|remains) (?!(?:with|in|at|on|kept|known|stored|written|by|from"
     r"|to|the|not|a|an|set|changed|required|hidden|needed|asked|given|sent|wrong)\b)\S",
+    re.IGNORECASE,
+)
+_PASSWORD_NAMED = re.compile(
+    rf"\W*(?!(?:{_OF_NO_QUESTION}|forgot\w*|lost|reset\w*|chang\w+|set\w*|wrong|new|expired|my)\b)"
+    rf"(?:[\w.-]+ ){{0,2}}{_PASSWORD}(?: (?:of|for|to))?(?: [\w.-]+){{1,2}}\W*",
+    re.IGNORECASE,
+)
+"""A search line that is a password's name and no more: "wifi password guest-net"."""
+_ABOUT_PASSWORDS = re.compile(
+    rf"{_PASSWORD} (?:rules?|polic\w+|length|manager|change\w*|reset|expir\w+|protection|hash\w*|file|prompt"
+    r"|store)",
+    re.IGNORECASE,
+)
+_PASSWORD_BESIDE = re.compile(
+    r"[\"“„«'‘`]\w[^\s]{2,}|\b(?:passwords?|passphrase|pass|pw|psk|key)\b[^\n·]{0,20}?(?:[:=]|\bis\b) ?\S",
+    re.IGNORECASE,
+)
+"""A password in quotation marks or behind the word for it; other cells of a row tell none."""
+_WEIGHT_ASKED = re.compile(
+    r"\bhow heavy\b(?! (?:is the )?(?:traffic|rain|load))"
+    r"|\bhow much (?:do|does|did|will) [^.?!]*\bweigh\b"
+    r"|\bwhat (?:do|does|did) [^.?!]*\bweigh\b|\bwhat(?:['’]s| is| was) the weight\b"
+    r"|\bwie schwer (?:ist|sind|war)\b",
+    re.IGNORECASE,
+)
+_WEIGHT_TOLD = re.compile(
+    rf"(?:\d|\b(?:{_NUMBER_WORDS}|half|an?|hundred|thousand)) ?-?(?:kgs?|g|mg|t|lbs?|oz|kilos?|kilograms?"
+    r"|grams?|tons?|tonnes?|pounds?|ounces?|stones?|hundredweights?|kilogramm|gramm|tonnen?|pfund)\b"
+    r"|\b(?:weigh\w*|weight\w*|mass|gewicht\w*)\b[^\n]{0,30}?\d|\b(?:as heavy as|weightless)\b",
     re.IGNORECASE,
 )
 _HOUR_ASKED = re.compile(
@@ -180,6 +212,11 @@ def _asks_for(noun: str) -> Callable[[str], bool]:
     return is_asked
 
 
+def _names_password(question: str) -> bool:
+    """Whether a search line is a password's name, and not a matter of passwords."""
+    return _PASSWORD_NAMED.fullmatch(question) is not None and _ABOUT_PASSWORDS.search(question) is None
+
+
 def _has(pattern: re.Pattern[str]) -> Callable[[str, str], bool]:
     return lambda text, question: pattern.search(text) is not None
 
@@ -242,6 +279,8 @@ _TYPES = (
     _AnswerType(_asks_for(_ADDRESS), _has(_ADDRESS_TOLD)),
     _AnswerType(_asks_for(_PIN), _has_new(_PIN_TOLD)),
     _AnswerType(_asks_for(_PASSWORD), _has(_PASSWORD_TOLD)),
+    _AnswerType(_names_password, _has(_PASSWORD_BESIDE)),
+    _AnswerType(_asks_by(_WEIGHT_ASKED), _has(_WEIGHT_TOLD)),
     _AnswerType(_asks_by(_HOUR_ASKED), _has(_HOUR_TOLD)),
     _AnswerType(_asks_by(_HOURS_ASKED), _tells_several_hours),
     _AnswerType(_asks_by(_BOTH_ASKED), _tells_several_figures),
