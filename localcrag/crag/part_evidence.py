@@ -13,6 +13,7 @@ from localcrag.crag.doubts.expected_answers import lacks_expected
 from localcrag.crag.questions.query_terms import ASPECT_TERMS, terms
 from localcrag.crag.refinement.knowledge_strips import span
 from localcrag.crag.refinement.strip_context import in_context
+from localcrag.crag.refinement.strip_filter import best_score
 from localcrag.crag.state import Finding
 from localcrag.types import Strip
 
@@ -23,11 +24,6 @@ parts. Of questions about mixed documents whose parts are told by one place, the
 NEAR_SHARE = 0.5
 """The share of the best probability of a part from which on what stands beside the evidence of another
 part is preferred."""
-
-
-def best_score(strips: Sequence[Strip]) -> float:
-    """The probability of the best strip; 0 if there is none."""
-    return max((strip.score for strip in strips), default=0.0)
 
 
 def stands_whole(whole: Finding, findings: Sequence[Finding]) -> bool:

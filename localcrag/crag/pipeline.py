@@ -44,7 +44,7 @@ from localcrag.crag.doubts.told_options import missing_options
 from localcrag.crag.evidence_selection import select_evidence
 from localcrag.crag.filter_hints import suggest_filter
 from localcrag.crag.grading import emit_decision, grade_hits, say_if_foreign
-from localcrag.crag.part_evidence import beside, best_score, stands_whole, tells_all
+from localcrag.crag.part_evidence import beside, stands_whole, tells_all
 from localcrag.crag.policy import settled
 from localcrag.crag.questions.condense import Standalone, condense
 from localcrag.crag.questions.courtesy import is_courtesy
@@ -54,6 +54,7 @@ from localcrag.crag.questions.query_terms import terms
 from localcrag.crag.refinement.current_versions import of_last_version
 from localcrag.crag.refinement.knowledge_strips import span
 from localcrag.crag.refinement.strip_context import in_context
+from localcrag.crag.refinement.strip_filter import best_score
 from localcrag.crag.rows.row_selection import with_named_row, with_row_in_range, without_other_rows
 from localcrag.crag.second_opinion import read_passages, reconsidered
 from localcrag.crag.shared_web_access import SharedWebAccess

@@ -21,6 +21,11 @@ _HEADING_GAP, _GAP, _CLOSE_GAP = "\n\n\n", "\n\n", "\n"
 _CLOSE_KINDS = frozenset({BlockKind.ITEM, BlockKind.ROW})
 
 
+def defined(term: str, text: str) -> str:
+    """A term with its definition in one line; a question has its own mark between the two."""
+    return f"{term}{'' if term.endswith('?') else ':'} {text}"
+
+
 class BlockText:
     """Collects the blocks of one page.
 

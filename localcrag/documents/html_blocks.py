@@ -11,8 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from localcrag.documents.block_text import BULLET, BlockText
+from localcrag.documents.block_text import BULLET, BlockText, defined
 from localcrag.documents.fixed_width_tables import text_tables
+from localcrag.documents.html_definitions import definition_parts
 from localcrag.documents.html_tables import cell_text, entry_head, is_layout, rows_of, table_lines
 from localcrag.documents.html_titles import mark_titles
 from localcrag.documents.html_tree import (
@@ -135,7 +136,7 @@ class _Walk:
             depth, marker, lead = self._pending
             self._pending = None
             if kind is BlockKind.PARAGRAPH:
-                text = f"{lead}{'' if lead.endswith('?') else ':'} {text}" if lead else text
+                text = defined(lead, text) if lead else text
                 self._add_item(text, depth, marker)
                 return
             if lead:
@@ -253,7 +254,7 @@ class _Walk:
         self._begin_list()
         terms: list[str] = []
         is_answer = False
-        for part in _definition_parts(element):
+        for part in definition_parts(element):
             if isinstance(part, str):
                 self._text([part], BlockKind.PARAGRAPH)
             elif part.tag == "dt" and self._is_question(part):
@@ -306,7 +307,7 @@ class _Walk:
         rows = rows_of(table)
         name, fields = entry_head(rows)
         if name and not self._depth:
-            self._add(BlockKind.HEADING, name, level=min(self._level + 1, LEAST_LEVEL))
+            self._add(BlockKind.HEADING, name, level=self._level_below())
             self._add(BlockKind.PARAGRAPH, fields)
             return
         if is_layout(table, rows):
@@ -340,40 +341,6 @@ def _is_row_part(child: Element | str) -> bool:
         "div",
         "section",
     )
-
-
-def _definition_parts(element: Element) -> list[Element | str]:
-    """The terms and definitions of a list, also those in a ``div`` or in a term that was not closed."""
-    parts: list[Element | str] = []
-    for child in element.children:
-        if isinstance(child, str) or child.tag not in ("div", "dt", "dd"):
-            parts.append(child)
-        elif child.tag == "div":
-            parts += _definition_parts(child)
-        else:
-            inner = [
-                i
-                for i, part in enumerate(child.children)
-                if isinstance(part, Element) and part.tag in ("dt", "dd")
-            ]
-            if not inner:
-                parts.append(child)
-                continue
-            rest = Element("div", {})
-            rest.children = child.children[inner[0] :]
-            parts += [_shortened(child, inner[0]), *_definition_parts(rest)]
-    return parts
-
-
-def _shortened(element: Element, end: int) -> Element:
-    """A copy of an element with its children up to an index."""
-    copy = Element(element.tag, element.attributes)
-    copy.children = element.children[:end]
-    copy.characters = sum(
-        len(child.strip()) if isinstance(child, str) else child.characters for child in copy.children
-    )
-    copy.headings = sum(child.headings for child in copy.children if isinstance(child, Element))
-    return copy
 
 
 def _one_line(children: Sequence[Element | str]) -> str:

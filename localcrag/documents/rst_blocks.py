@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
-from localcrag.documents.block_text import BULLET, BlockText
+from localcrag.documents.block_text import BULLET, BlockText, defined
 from localcrag.documents.table_pairs import unheaded_lines
 from localcrag.documents.table_rows import row_text
 from localcrag.errors import UnreadableError
@@ -175,9 +175,7 @@ class _Walk:
         name = " ".join(filter(None, map(_text, names)))
         head, *rest = body.children or [None]
         if head is not None and head.tagname == "paragraph":
-            self._made.add(
-                BlockKind.ITEM, f"{name}{'' if name.endswith('?') else ':'} {_text(head)}", level=level
-            )
+            self._made.add(BlockKind.ITEM, defined(name, _text(head)), level=level)
         else:
             self._made.add(BlockKind.ITEM, name, level=level)
             rest = list(body.children)

@@ -333,5 +333,7 @@ def test_rows_of_other_keys_are_less_probable_than_the_one_that_is_named() -> No
     )
     types, scores = strips(table(*rows)), [0.5, 0.7, 0.6]
     question = "What is the type model for, in the list?"
-    assert with_named_key_first(question, types, scores) == [0.5, OTHER_KEY_SHARE * 0.5, 0.6]
-    assert with_named_key_first("Which type is for wood?", types, scores) == scores
+    gains = looked_up(question, types)
+    assert with_named_key_first(question, types, scores, gains) == [0.5, OTHER_KEY_SHARE * 0.5, 0.6]
+    other = "Which type is for wood?"
+    assert with_named_key_first(other, types, scores, looked_up(other, types)) == scores

@@ -39,6 +39,7 @@ from localcrag.crag.refinement.short_listings import with_whole_listings
 from localcrag.crag.refinement.stated_defaults import with_stated_default
 from localcrag.crag.refinement.strip_context import Neighbours
 from localcrag.crag.refinement.strip_display import before_mark
+from localcrag.crag.refinement.strip_filter import best_score
 from localcrag.crag.refinement.strip_kinds import is_command, is_row, names_option
 from localcrag.crag.refinement.task_states import of_asked_state
 from localcrag.crag.rows.row_selection import without_other_rows
@@ -102,7 +103,7 @@ def _readable(
     completed = completed_quotations(closed, sure, own, whole_steps=procedure)
     completed = with_stated_default(completed, asked, neighbours)
     told = with_telling_headings(with_whole_table(completed, asked), asked, neighbours)
-    least = MIN_QUOTE_SCORE_SHARE * max((strip.score for strip in picked), default=0.0)
+    least = MIN_QUOTE_SCORE_SHARE * best_score(picked)
     near = [strip for strip in kept if strip.score >= least]
     read = with_surroundings(told, neighbours, whole_lists=procedure, several=several, evidence=near)
     return joined(of_asked_state(read, asked))

@@ -15,6 +15,7 @@ from localcrag.crag.doubts.told_options import lacks_name_in_code
 from localcrag.crag.questions.calendar_dates import dates_of, without_dates
 from localcrag.crag.questions.query_terms import IN_WORDS, stem
 from localcrag.crag.refinement.strip_context import block_index, headings_above, lead_in, led_to
+from localcrag.crag.refinement.strip_filter import near_best
 from localcrag.languages import is_unspaced, language_of
 from localcrag.types import Strip
 
@@ -88,12 +89,6 @@ _NO_COUNT = re.compile(
 """A time of day, or the number of a row, which count nothing."""
 
 
-def near_best(kept: Sequence[Strip]) -> list[Strip]:
-    """The strips that may be shown beside the best one, and that one; none of none."""
-    least = NEAR_SHARE * max((strip.score for strip in kept), default=0.0)
-    return [strip for strip in kept if strip.score >= least]
-
-
 def lacks_expected(question: str, kept: Sequence[Strip]) -> bool:
     """Whether a question asks for something of a type of which the strips near the best one have nothing.
 
@@ -107,7 +102,7 @@ def lacks_expected(question: str, kept: Sequence[Strip]) -> bool:
         return False
     if lacks_quantity(question, kept):
         return True
-    near = near_best(kept)
+    near = near_best(kept, NEAR_SHARE)
     if _DAY_ASKED.match(question.strip()) and not any(map(_tells_when, near)):
         return True
     told, headings = ("\n".join(map(each, near)) for each in (_shown_text, headings_above))
@@ -127,7 +122,7 @@ def lacks_quantity(question: str, kept: Sequence[Strip]) -> bool:
     if _TIME_ASKED_TOO.search(question) and not any(_tells_time(strip) for strip in kept):
         return True
     if _WHEN_ASKED.match(question.strip()):
-        return not any(map(_tells_when, near_best(kept)))
+        return not any(map(_tells_when, near_best(kept, NEAR_SHARE)))
     if _QUANTITY_ASKED.match(question.strip()) is None:
         return False
     if _COUNT_ASKED.match(question.strip()):

@@ -24,6 +24,7 @@ from localcrag.crag.questions.question_extent import things_asked_for
 from localcrag.crag.refinement.earlier_mails import is_of_earlier_mail
 from localcrag.crag.refinement.recomposition import is_read_with
 from localcrag.crag.refinement.strip_context import headings_above, judged_text
+from localcrag.crag.refinement.strip_filter import best_score
 from localcrag.crag.refinement.strip_kinds import cells_of, is_row, named_cell, prose_of
 from localcrag.crag.rows.row_lookup import is_one_of_many, is_one_of_several
 from localcrag.crag.state import QuestionState
@@ -113,8 +114,7 @@ def is_graded_by_evaluator(state: QuestionState) -> bool:
 
 def loses_best(kept: Sequence[Strip], shown: Sequence[Strip]) -> bool:
     """Whether of all strips kept those that are shown are far less probable than the best one."""
-    best = max((strip.score for strip in kept), default=0.0)
-    return max((strip.score for strip in shown), default=0.0) < RIVAL_SHARE * best
+    return best_score(shown) < RIVAL_SHARE * best_score(kept)
 
 
 def goes_over_rows(state: QuestionState, kept: Sequence[Strip]) -> bool:

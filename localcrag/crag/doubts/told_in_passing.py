@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from localcrag.crag.doubts.expected_answers import near_best
+from localcrag.crag.doubts.expected_answers import NEAR_SHARE
 from localcrag.crag.questions.query_terms import stem
 from localcrag.crag.refinement.strip_context import block_index, headings_above, lead_in
+from localcrag.crag.refinement.strip_filter import near_best
 from localcrag.types import Strip
 
 _THING_ASKED = re.compile(
@@ -41,7 +42,7 @@ def told_in_passing(question: str, kept: Sequence[Strip]) -> bool:
         question: the question.
         kept: the strips that may be shown, with their probabilities as scores.
     """
-    near = near_best(kept)
+    near = near_best(kept, NEAR_SHARE)
     if not near:
         return False
     asked = " ".join(question.split())

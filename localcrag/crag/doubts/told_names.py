@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from localcrag.crag.questions.query_terms import terms
 from localcrag.crag.refinement.knowledge_strips import strips_of_block
 from localcrag.crag.refinement.strip_context import judged_text
-from localcrag.crag.refinement.strip_kinds import cells_of, is_row, named_cell
+from localcrag.crag.refinement.strip_kinds import first_cell, is_row
 from localcrag.types import BlockKind, Passage, Strip
 
 _NAME = re.compile(r"(?<=[\w,;:'’)] )[A-ZÀ-Þ][\w'’-]+")
@@ -64,7 +64,7 @@ def _first_cells(passages: Sequence[Passage]) -> Iterator[str]:
         for block in passage.blocks:
             rows = strips_of_block(passage, block) if block.kind is BlockKind.ROW else []
             for row in rows[:1]:
-                _, value = named_cell(cells_of(row)[0])
+                _, value = first_cell(row)
                 if value[:1].isalpha():
                     yield value
 

@@ -8,7 +8,7 @@ passages alone: 0.86), and 0.80 had one at 0.45 or more (0.54); more strips than
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from localcrag.calibration.scale import log_odds, sigmoid
 from localcrag.crag.judges.mail_lookup import named_headers
@@ -56,7 +56,8 @@ def judged_alone(evaluator: Evaluator, query: str, texts: Sequence[str]) -> list
 def passage_scores(evaluator: Evaluator, question: str, passages: Sequence[Passage]) -> list[float]:
     """P(the passage helps) of each passage: that of the whole, or of its best strip if it is greater."""
     cut = [strips(passage) for passage in passages]
-    gains = _gains(question, [strip for found in cut for strip in found])
+    every = [strip for found in cut for strip in found]
+    gains = _gains(question, every, looked_up(question, every))
     chosen: list[list[tuple[Strip, float]]] = []
     first, asked = 0, terms(question)
     other_languages = judged_alone(evaluator, question, [passage.text for passage in passages])
@@ -128,10 +129,11 @@ def strip_scores(evaluator: Evaluator, question: str, found: Sequence[Strip]) ->
     (:mod:`.refinement.earlier_mails`) and of a document without the code that is asked about (:mod:`.codes`)
     are lowered.
     """
-    gains = _gains(question, found)
+    rows = looked_up(question, found)
+    gains = _gains(question, found, rows)
     scores = _own_scale(evaluator, question, [judged_text(strip) for strip in found])
     scores = [raised(p, gains.get(at, 0.0)) for at, p in enumerate(scores)]
-    scores = with_named_key_first(question, found, scores)
+    scores = with_named_key_first(question, found, scores, rows)
     scores = _with_codes_first(question, [strip.passage for strip in found], scores)
     return with_newer_mails_first(question, found, scores)
 
@@ -147,9 +149,9 @@ def _own_scale(evaluator: Evaluator, question: str, texts: Sequence[str]) -> lis
     ]
 
 
-def _gains(question: str, found: Sequence[Strip]) -> dict[int, float]:
-    """What the log-odds of strips gain, by their index, since they are looked up."""
-    return looked_up(question, found) | named_headers(question, found) | named_entries(question, found)
+def _gains(question: str, found: Sequence[Strip], rows: Mapping[int, float]) -> dict[int, float]:
+    """What the log-odds of strips gain, by their index, since they are looked up; ``rows`` that of rows."""
+    return {**rows} | named_headers(question, found) | named_entries(question, found)
 
 
 def _nearest(found: Sequence[tuple[Strip, float]], asked: set[str]) -> list[tuple[Strip, float]]:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from localcrag.crag.questions.document_versions import later_versions
 from localcrag.crag.questions.query_terms import terms
-from localcrag.crag.refinement.strip_kinds import cells_of, is_row, named_cell
+from localcrag.crag.refinement.strip_kinds import first_cell, is_row
 from localcrag.types import Strip
 
 
@@ -41,5 +41,5 @@ def _is_alike(strip: Strip, other: Strip) -> bool:
     """Whether both are prose, or rows with the same value in the first cell."""
     if not is_row(strip) or not is_row(other):
         return is_row(strip) == is_row(other)
-    first, second = (named_cell(cells_of(each)[0])[1].casefold() for each in (strip, other))
+    first, second = (first_cell(each)[1].casefold() for each in (strip, other))
     return first == second

@@ -210,9 +210,8 @@ def _names_entry(heading: str) -> bool:
 
 def _dates_entry(heading: str) -> bool:
     """Whether a heading has a date, a year, or the number of a release; that of a contract is none."""
-    return bool(
-        dates_of(heading) or _YEAR.search(heading) or _NUMBERED_ENTRY.search(heading)
-    ) or _names_entry(heading)
+    dated = dates_of(heading) or _YEAR.search(heading) or _NUMBERED_ENTRY.search(heading)
+    return bool(dated) or _names_entry(heading)
 
 
 def _says_when(text: str) -> bool:

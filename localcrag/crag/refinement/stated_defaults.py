@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from localcrag.crag.questions.question_extent import asks_what_to_do
 from localcrag.crag.refinement.knowledge_strips import span, strip_at, strips_of_block
 from localcrag.crag.refinement.strip_context import Neighbours, block_index, heading_blocks_above
+from localcrag.crag.refinement.strip_filter import near_best
 from localcrag.crag.refinement.strip_kinds import is_code
 from localcrag.types import Block, BlockKind, Passage, Strip
 
@@ -96,7 +97,7 @@ def lacks_default(question: str, kept: Sequence[Strip], neighbours: Neighbours |
     if not kept or not _SURELY_ASKED.search(question) or asks_what_to_do(question):
         return False
     best = max(kept, key=lambda strip: strip.score)
-    near = [strip for strip in kept if strip.score >= NEAR_SHARE * best.score]
+    near = near_best(kept, NEAR_SHARE)
     if any(is_code(strip) or _MAY_BE_STATED.search(strip.text) for strip in near):
         return False
     return not any(_MAY_BE_STATED.search(strip.text) for strip in _entry(best, neighbours))

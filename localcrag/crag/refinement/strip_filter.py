@@ -37,6 +37,17 @@ def refine(
     return kept, len(judged) - len(kept)
 
 
+def best_score(strips: Sequence[Strip]) -> float:
+    """The probability of the best strip; 0 if there is none."""
+    return max((strip.score for strip in strips), default=0.0)
+
+
+def near_best(strips: Sequence[Strip], share: float) -> list[Strip]:
+    """The best strip and those with at least that share of its probability; none of none."""
+    least = share * best_score(strips)
+    return [strip for strip in strips if strip.score >= least]
+
+
 def standing_out(cut: Sequence[Strip], scores: Sequence[float], question: str = "") -> list[Strip]:
     """The most probable of several strips, with its score, if it stands out from the others; else none.
 

@@ -125,6 +125,11 @@ def named_cell(cell: str) -> tuple[str, str]:
     return (column, value) if mark else ("", cell)
 
 
+def first_cell(row: Strip) -> tuple[str, str]:
+    """The first cell of a row, by which it is mostly named: the name of its column, and its value."""
+    return named_cell(cells_of(row)[0])
+
+
 def is_mail_header(strip: Strip) -> bool:
     """Whether a strip is the row that a mail begins with: from whom, to whom, when, about what."""
     return _MAIL_HEADER.match(strip.text) is not None and is_row(strip)

@@ -12,7 +12,7 @@ unit ("kilometres", km; 3 kW, 3000 W), and by a number, a day or a day of the we
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from localcrag.calibration.scale import log_odds, sigmoid
@@ -106,7 +106,9 @@ def looked_up(question: str, found: Sequence[Strip]) -> dict[int, float]:
     return gains | {best[0].at: COMPLETE_WEIGHT if is_complete else weight}
 
 
-def with_named_key_first(question: str, found: Sequence[Strip], scores: Sequence[float]) -> list[float]:
+def with_named_key_first(
+    question: str, found: Sequence[Strip], scores: Sequence[float], gains: Mapping[int, float]
+) -> list[float]:
     """The probabilities, lowered those of rows of a table of which another row is named by its first cell.
 
     They are not if their first cell has a word of the question as well.
@@ -115,9 +117,10 @@ def with_named_key_first(question: str, found: Sequence[Strip], scores: Sequence
         question: the question.
         found: the strips, of one passage or of several.
         scores: their probabilities.
+        gains: what the rows that are looked up gain (:func:`looked_up`).
     """
     asked, most = CellQuery.of(question), dict[tuple[str, tuple[str, ...]], float]()
-    for at in (at for at, gain in looked_up(question, found).items() if gain > 0):
+    for at in (at for at, gain in gains.items() if gain > 0):
         columns, values = zip(*map(named_cell, cells_of(found[at])), strict=True)
         if asked.named_by(columns[0], values[0]):
             most[found[at].passage.document, columns] = OTHER_KEY_SHARE * scores[at]

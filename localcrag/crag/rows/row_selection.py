@@ -23,7 +23,7 @@ from localcrag.crag.questions.query_terms import (
 from localcrag.crag.refinement.calendar_spans import tells_figure, weekdays_in
 from localcrag.crag.refinement.knowledge_strips import span, strip_at, strips
 from localcrag.crag.refinement.strip_context import headings_above
-from localcrag.crag.refinement.strip_kinds import cells_of, is_row, named_cell
+from localcrag.crag.refinement.strip_kinds import cells_of, first_cell, is_row, named_cell
 from localcrag.crag.rows.named_cells import CellQuery, bounds_of, own_quantities, terms_within
 from localcrag.crag.rows.told_ranges import NUMBER, is_within_range
 from localcrag.crag.table_answers.row_states import says_done
@@ -75,9 +75,8 @@ def without_other_rows(kept: Sequence[Strip], question: str) -> list[Strip]:
     """The strips without those rows of a table that have fewer of the question's terms than another one.
 
     If a row has the very date of the question, or holds on it or on its day of the week ("Sundays only"), no
-    row without it is kept; nor one that a
-    number of the question is not within the range of, if another one has that: "15-21 kg" for 17 kg, or that
-    has not the quantity of the question, as 3000 W is 3 kW.
+    row without it is kept; nor one that a number of the question is not within the range of, if another one
+    has that: "15-21 kg" for 17 kg, or that has not the quantity of the question, as 3000 W is 3 kW.
     """
     figures = figures_asked(question)
     dated = {span(strip) for strip in kept if is_row(strip) and tells_figure(strip, figures)}
@@ -124,13 +123,13 @@ def with_row_in_range(kept: Sequence[Strip], question: str) -> list[Strip]:
             others[strip.passage.id].append(strip)
     left = list(kept)
     for rows in others.values():
-        columns = {named_cell(cells_of(row)[0])[0] for row in rows}
+        columns = {first_cell(row)[0] for row in rows}
         between = [
             row
             for row in strips(rows[0].passage)
             if is_row(row)
             and _limits(row) is not None
-            and named_cell(cells_of(row)[0])[0] in columns
+            and first_cell(row)[0] in columns
             and any(is_within_range(question, *at, cells_of(row)[0]) for at in numbers)
         ]
         if len(between) == 1:
@@ -180,7 +179,7 @@ def _columns(row: Strip) -> tuple[str, ...]:
 
 def _first_terms(row: Strip) -> set[str]:
     """The terms of a row's first cell, without the number in front of its name."""
-    return terms_within(_ROW_NUMBER.sub("", named_cell(cells_of(row)[0])[1], count=1))
+    return terms_within(_ROW_NUMBER.sub("", first_cell(row)[1], count=1))
 
 
 def _is_named(asked: CellQuery, row: Strip) -> bool:
@@ -198,7 +197,7 @@ def _has_named_cell(asked: CellQuery, row: Strip) -> bool:
 
 def _limits(row: Strip) -> tuple[float, float, str] | None:
     """From which number to which a row holds by its first cell; None if it says none."""
-    return bounds_of(named_cell(cells_of(row)[0])[1])
+    return bounds_of(first_cell(row)[1])
 
 
 def of_the_entry(cut: Sequence[Strip], question: str) -> list[Strip]:
