@@ -65,16 +65,16 @@ def scripts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     It trains in smaller steps than it does elsewhere, and measures less.
     """
     sys.path.insert(0, str(ROOT / "scripts"))
-    from training import benchmarks, cross_encoder, document_search, labelled_documents, measure
-    from training.stages import export
+    from training import benchmarks, document_search, labelled_documents, measure
+    from training.stages import evaluator, export
 
     with pytest.MonkeyPatch.context() as patch:
         few = write_documents(tmp_path_factory.mktemp("documents"), FEW_DOCUMENTS)
         unseen = write_documents(tmp_path_factory.mktemp("unseen"), FEW_DOCUMENTS[1:2])
         patch.setattr(labelled_documents, "SHIPPED_DOCUMENTS", few)
         patch.setattr(labelled_documents, "UNSEEN_DOCUMENTS", unseen)
-        patch.setattr(cross_encoder, "group_batches", partial(cross_encoder.group_batches, pool=32))
-        patch.setattr(cross_encoder, "MAX_BATCH_TOKENS", 1024)
+        patch.setitem(evaluator.POOLED_GROUPS, "cpu", 32)
+        patch.setitem(evaluator.BATCH_TOKENS, "cpu", 1024)
         patch.setattr(benchmarks, "JUDGED_HITS", 10)
         patch.setattr(document_search, "STRIP_CANDIDATES", 6)
         patch.setattr(document_search, "PASSAGE_CANDIDATES", 4)
@@ -184,6 +184,68 @@ def test_smoke_run_exports_models_that_the_product_loads(trained: Path) -> None:
     assert not list(trained.rglob("*.part"))
 
 
+@pytest.mark.parametrize("stage", ["chat", "evaluator"])
+def test_what_a_stage_reads_is_drawn_into_a_file_that_it_trains_on(
+    trained: Path, tmp_path: Path, stage: str
+) -> None:
+    from training.checkpoint import load
+
+    base, drawn, out = trained / "base.gguf", tmp_path / "read.drawn", tmp_path / "out"
+    shutil.copytree(trained, out, ignore=shutil.ignore_patterns("checkpoint.pt", "data.sha256"))
+    common = ("--out", out, "--base", base)
+    assert train("draw", stage, "--data", trained / "data", *common, "--tokens", 0.01, "--to", drawn) == 0
+    assert train(stage, "--data", drawn, "--out", tmp_path / "new", "--base", base, "--minutes", 0.02) == 0
+    state = load(tmp_path / "new" / stage / "checkpoint.pt")
+    assert state is not None and state["step"] > 0
+
+
+def test_drawn_rows_and_groups_are_read_as_they_were(tmp_path: Path) -> None:
+    from training.drawn import read_groups, read_rows, save_groups, save_rows
+    from training.encoded_groups import Encoded
+    from training.packed_rows import Decided, Shared, Written, rows
+
+    tasks = [
+        Shared((Decided((1, 2, 3), 1.0), Decided((1, 2, 40000), 0.0))),
+        Shared((Written((5, 6, 7, 8), 2),)),
+    ]
+    filled = [*rows(iter(tasks * 300), length=64)]
+    save_rows(tmp_path / "rows.drawn", filled, 10**9, 11, 12)
+    drawn = read_rows(tmp_path / "rows.drawn")
+    assert (drawn.yes, drawn.no, list(drawn.rows)) == (11, 12, filled)
+    groups = [Encoded([[1, 2], [3, 4, 5]], (1.0, 0.0), (0.75, 0.25)), Encoded([[9]], (0.0,), (0.0,))]
+    save_groups(tmp_path / "groups.drawn", groups, 10**9)
+    assert list(read_groups(tmp_path / "groups.drawn")) == groups
+    save_groups(tmp_path / "few.drawn", iter(groups), 5)
+    assert list(read_groups(tmp_path / "few.drawn")) == groups[:1], "no more tokens than asked for"
+
+
+def test_a_file_drawn_for_another_stage_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from training.drawn import save_groups
+    from training.encoded_groups import Encoded
+
+    save_groups(tmp_path / "groups.drawn", [Encoded([[1, 2]], (1.0,), (1.0,))], 10)
+    (tmp_path / "no.drawn").write_bytes(b"nothing of the kind")
+    base = write_base(tmp_path / "base.gguf", TinySize(context=4096))
+    for name, why in (("groups.drawn", "was drawn for another stage"), ("no.drawn", "not written by `draw`")):
+        common = ("--data", tmp_path / name, "--out", tmp_path / "out", "--base", base, "--minutes", 0.02)
+        assert train("chat", *common) == 1
+        error = capsys.readouterr().err
+        assert why in error and len(error.splitlines()) == 1
+    assert train("draw", "chat", *common[:-2], "--to", tmp_path / "no.suffix") == 1
+    assert "--to must end in .drawn" in capsys.readouterr().err
+
+
+def test_log_softmax_is_taken_within_each_group() -> None:
+    import torch
+    from training.listwise import log_softmax_within
+
+    scores, group = torch.tensor([1.0, -2.0, 80.0, 3.0]), torch.tensor([0, 1, 0, 1])
+    within = [torch.log_softmax(scores[group == each], 0) for each in (0, 1)]
+    assert torch.allclose(log_softmax_within(scores, group)[[0, 2, 1, 3]], torch.cat(within))
+
+
 def test_an_adapter_exported_before_can_be_fused_anew(trained: Path, tmp_path: Path) -> None:
     adapter = trained / "models" / "localcrag-chat-v1.gguf"
     own = tmp_path / "own.jsonl"
@@ -215,6 +277,7 @@ def test_trained_weights_are_averaged_with_those_of_a_file() -> None:
 def test_an_evaluator_with_more_layers_than_its_encoder_is_gone_on_from(tmp_path: Path) -> None:
     from training import cross_encoder, shipping
     from training.evaluator_base import english_base
+    from training.pair_tokenizer import PairTokenizer
 
     shipped = ROOT / "models" / "localcrag-evaluator-v6.gguf"
     base = english_base(shipped)
@@ -223,7 +286,7 @@ def test_an_evaluator_with_more_layers_than_its_encoder_is_gone_on_from(tmp_path
     model.load_gguf(shipped)
     torch.save({"model": model.state_dict()}, tmp_path / "checkpoint.pt")
     restored = shipping.restored_evaluator(tmp_path / "checkpoint.pt")
-    words = cross_encoder.PairTokenizer(base.folder)
+    words = PairTokenizer(base.folder)
     pairs = [("How many live in Bern?", "Bern has 134,000 inhabitants."), ("Who baked it?", "It rains.")]
     with GgufEvaluator(shipped) as judge:
         numbers = [number for question, text in pairs for number in judge.numbers(question, [text])]
@@ -233,11 +296,12 @@ def test_an_evaluator_with_more_layers_than_its_encoder_is_gone_on_from(tmp_path
 
 
 def test_exported_scores_agree_with_pytorch(trained: Path, tmp_path: Path) -> None:
-    from training import cross_encoder, shipping
+    from training import shipping
     from training.evaluator_base import english_base
+    from training.pair_tokenizer import PairTokenizer
 
     model = shipping.restored_evaluator(trained / "evaluator" / "checkpoint.pt")
-    words = cross_encoder.PairTokenizer(english_base().folder)
+    words = PairTokenizer(english_base().folder)
     pairs = [
         ("Which river runs through Köln?", "The city lies on the Rhine, 59 m above the sea."),
         ("a?", "b"),
@@ -257,15 +321,15 @@ def test_exported_scores_agree_with_pytorch(trained: Path, tmp_path: Path) -> No
 
 def test_trained_adapters_decide_in_llama_cpp_as_in_pytorch(trained: Path) -> None:
     """Texts that share a beginning in a packed row are judged as each is alone in the product."""
-    from training.adapted_llama import AdaptedLlama
+    from training.adapted_llama import AdaptedLlama, LlamaShape
     from training.chat_tasks import Task
-    from training.chat_training import ChatTokens
+    from training.chat_tokens import ChatTokens
     from training.gguf_files import read_adapter
-    from training.packed_rows import Row
+    from training.packed_rows import Row, RowBatch
 
     base, path = trained / "base.gguf", trained / "models" / "localcrag-chat-v1.gguf"
-    model, loaded = AdaptedLlama(base), Model(base)
-    model.set_pairs(read_adapter(path, heads=model.shape.heads, kv_heads=model.shape.kv_heads))
+    shape, loaded = LlamaShape.read(base), Model(base)
+    model = AdaptedLlama.with_pairs(base, read_adapter(path, heads=shape.heads, kv_heads=shape.kv_heads))
     tokens = ChatTokens(loaded)
     texts = ["The Rhine.", "Bread is sold there, as everywhere.", "It lies on the Rhine."]
     asked = [prompts.grade("Which river?", text, trained=True) for text in texts]
@@ -273,10 +337,10 @@ def test_trained_adapters_decide_in_llama_cpp_as_in_pytorch(trained: Path) -> No
     for task in (asked[:1], asked):
         row.add(tokens.of(Task("grade", tuple((prompt, "yes") for prompt in task))))
     assert len(row.ids) < sum(len(ChatFormat(loaded, loaded.template()).tokens(p)) for p in asked[:1] + asked)
-    ids, positions, seen = (tensor[None] for tensor in row.padded(len(row.ids) + 9))
+    batch = RowBatch.of([row], len(row.ids) + 9)
     with torch.no_grad():
-        states = model(ids, positions, seen)[0][[place for place, _, _ in row.decisions]]
-        pair = model.logits(states, [tokens.yes, tokens.no])
+        states = model(batch.ids, batch.positions, batch.seen())[0][batch.decided]
+        pair = model.logits(states, [tokens.decisions.yes, tokens.decisions.no])
     mine = torch.softmax(pair, -1)[:, 0].numpy()
     with LlamaCppModel(base, adapter=path, context=2048) as writer:
         choices = ask_each(writer, "Which river?", texts)
@@ -288,10 +352,11 @@ def test_trained_adapters_decide_in_llama_cpp_as_in_pytorch(trained: Path) -> No
 def test_vectors_are_those_of_the_product() -> None:
     from training import cross_encoder
     from training.evaluator_base import english_base
+    from training.pair_tokenizer import PairTokenizer
 
     base = english_base()
     texts = ["Lyon lies on the Rhone.", "Bread is sold there.", "Which river runs through Lyon?"]
-    made = cross_encoder.CrossEncoder(base).embed(cross_encoder.PairTokenizer(base.folder), texts)
+    made = cross_encoder.CrossEncoder(base).embed(PairTokenizer(base.folder), texts)
     known = SentenceTransformerEmbedder().encode(texts)
     assert np.allclose(made @ made.T, known @ known.T, atol=0.02), "in bfloat16, but for that the same"
 
@@ -388,6 +453,7 @@ def test_the_multilingual_evaluator_is_trained_above_its_frozen_layers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from training import cross_encoder, evaluator_base, shipping
+    from training.pair_tokenizer import PairTokenizer
 
     use_small_package(tmp_path, monkeypatch, layers=2)
     monkeypatch.setattr(evaluator_base, "MULTILINGUAL_FROZEN_LAYERS", 1)
@@ -404,7 +470,7 @@ def test_the_multilingual_evaluator_is_trained_above_its_frozen_layers(
     pairs = [("Where is Lyon?", "Lyon lies on the Rhone."), ("Wo liegt Lyon?", "Brot 35 费用")]
     with MultilingualEvaluator(out / "models" / f"{base.evaluator}.gguf", tmp_path / "cache") as judge:
         numbers = [number for question, text in pairs for number in judge.numbers(question, [text])]
-        assert np.allclose(numbers, model.score(cross_encoder.PairTokenizer(base.folder), pairs), atol=0.15)
+        assert np.allclose(numbers, model.score(PairTokenizer(base.folder), pairs), atol=0.15)
         assert 0 < judge.thresholds.lower <= judge.thresholds.upper < 1
 
 

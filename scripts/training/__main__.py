@@ -8,12 +8,17 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from localcrag.errors import LocalCragError, UsageError
+
+if TYPE_CHECKING:
+    from .job import Job
 
 BLEND_SHARE = 0.3
 """The share of newly trained weights, where they are averaged with those from before."""
 SHIPPED_MODELS = Path(__file__).resolve().parents[2] / "models"
+MAX_DRAWN_MILLIONS = 1000
 Command = Callable[[argparse.Namespace], None]
 
 
@@ -35,6 +40,7 @@ def _parser() -> argparse.ArgumentParser:
         stage = commands.add_parser(name, help=words, description=f"{words[0].upper()}{words[1:]}.")
         _add_stage_options(stage)
         stage.set_defaults(command=_train, stage=name)
+    _add_draw(commands.add_parser("draw", help="write what a stage reads, to train on another machine"))
     _add_convert(
         commands.add_parser("convert", help="make an evaluator to begin with of a cross-encoder in ONNX")
     )
@@ -45,7 +51,10 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_stage_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--data", type=Path, required=True, help="a data folder, or your own JSONL of labelled pairs"
+        "--data",
+        type=Path,
+        required=True,
+        help="a data folder, your own JSONL of labelled pairs, or a file that `draw` wrote",
     )
     parser.add_argument(
         "--out", type=Path, required=True, help="checkpoints and results; training resumes from here"
@@ -99,6 +108,14 @@ def _add_stage_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_draw(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("stage", choices=("chat", "evaluator"))
+    _add_stage_options(parser)
+    parser.add_argument("--tokens", type=float, default=40, help="how many, in millions")
+    parser.add_argument("--to", type=Path, required=True, help="the file to write")
+    parser.set_defaults(command=_draw)
+
+
 def _add_convert(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", type=Path, help="a BERT cross-encoder of one output with MiniLM's vocabulary")
     parser.add_argument("--out", type=Path, required=True, help="the GGUF to write, for `evaluator --init`")
@@ -135,8 +152,29 @@ def _add_sets(parser: argparse.ArgumentParser) -> None:
 
 
 def _train(chosen: argparse.Namespace) -> None:
-    from .job import MIN_MINUTES, Job, run
+    from .job import run
     from .stages import stage_of
+
+    job = _job(chosen)
+    run(stage_of(chosen.stage), job)
+    if chosen.stage == "evaluator" and job.init and not job.drawn:
+        stage_of("export")(job)
+
+
+def _draw(chosen: argparse.Namespace) -> None:
+    from .job import DRAWN_SUFFIX
+    from .stages import drawing_of
+
+    if chosen.to.suffix != DRAWN_SUFFIX:
+        raise UsageError(f"--to must end in {DRAWN_SUFFIX}")
+    if not 0 < chosen.tokens <= MAX_DRAWN_MILLIONS:
+        raise UsageError(f"--tokens must be above 0 and at most {MAX_DRAWN_MILLIONS}")
+    drawing_of(chosen.stage)(_job(chosen), chosen.to, round(chosen.tokens * 1e6))
+
+
+def _job(chosen: argparse.Namespace) -> Job:
+    """The job that the options of a stage ask for. Raises UsageError."""
+    from .job import MIN_MINUTES, Job
 
     if chosen.minutes < MIN_MINUTES:
         raise UsageError(f"--minutes {chosen.minutes:g} is too small: at least {MIN_MINUTES:g}")
@@ -158,7 +196,7 @@ def _train(chosen: argparse.Namespace) -> None:
         raise UsageError("--switched must be between 0 and 1")
     if chosen.base and not chosen.base.is_file():
         raise UsageError(f"no chat model at {chosen.base}")
-    job = Job(
+    return Job(
         data=chosen.data,
         out=chosen.out,
         minutes=chosen.minutes,
@@ -176,9 +214,6 @@ def _train(chosen: argparse.Namespace) -> None:
         teacher=chosen.teacher,
         manuals=chosen.manuals,
     )
-    run(stage_of(chosen.stage), job)
-    if chosen.stage == "evaluator" and job.init:
-        stage_of("export")(job)
 
 
 def _convert(chosen: argparse.Namespace) -> None:

@@ -5,8 +5,8 @@ weights are those of the very file that is run, dequantised, so that the adapter
 quantisation lost. They are kept in the format that is computed in (:mod:`number_format`); the adapters are
 float32, and cast to it.
 
-Attention is written out as two products and a softmax: on a CPU its fused form spends more time in the
-backward pass than all other matrices together.
+On a CPU attention is written out as two products and a softmax: its fused form spends more time in the
+backward pass there than all other matrices together.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ MASKED = -1e9
 _ATTENTION = ("attn_q", "attn_k", "attn_v")
 _GATED = ("ffn_gate", "ffn_up")
 _SINGLE = ("attn_output", "ffn_down")
+ADAPTER_RANK, ALPHA_PER_RANK = 32, 2.0
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,11 @@ class LlamaShape:
     kv_heads: int
     epsilon: float
     rope_base: float
+
+    @staticmethod
+    def read(path: Path) -> LlamaShape:
+        """The shape of a file. Raises KeyError if it is no LLaMA."""
+        return LlamaShape.of(GGUFReader(path))
 
     @staticmethod
     def of(reader: GGUFReader) -> LlamaShape:
@@ -120,7 +126,7 @@ class Block(nn.Module):
     def forward(
         self, x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, mask: torch.Tensor
     ) -> torch.Tensor:
-        """States (n, tokens, width) after this layer; mask (n, 1, 1, tokens, tokens) is added up."""
+        """States (n, tokens, width) after this layer; mask (n, 1, tokens, tokens) is added up."""
         n, tokens, width = x.shape
         heads, kv_heads = self.shape.heads, self.shape.kv_heads
         each, group = width // heads, heads // kv_heads
@@ -129,11 +135,15 @@ class Block(nn.Module):
         q = rotated(q.view(n, tokens, heads, each), cos, sin).transpose(1, 2)
         k = rotated(k.view(n, tokens, kv_heads, each), cos, sin).transpose(1, 2)
         v = v.view(n, tokens, kv_heads, each).transpose(1, 2)
-        scores = q.reshape(n, kv_heads, group * tokens, each) @ k.transpose(-1, -2)
-        scores = scores.view(n, kv_heads, group, tokens, tokens) * each**-0.5 + mask
-        seen = torch.softmax(scores, -1).view(n, kv_heads, group * tokens, tokens) @ v
-        seen = seen.view(n, kv_heads, group, tokens, each).permute(0, 3, 1, 2, 4).reshape(n, tokens, width)
-        x = x + self.attention_out(seen)
+        if x.device.type == "cpu":
+            scores = q.reshape(n, kv_heads, group * tokens, each) @ k.transpose(-1, -2)
+            scores = scores.view(n, kv_heads, group, tokens, tokens) * each**-0.5 + mask[:, None]
+            seen = torch.softmax(scores, -1).view(n, kv_heads, group * tokens, tokens) @ v
+            seen = seen.view(n, heads, tokens, each)
+        else:
+            k, v = (part.repeat_interleave(group, 1) for part in (k, v))
+            seen = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+        x = x + self.attention_out(seen.transpose(1, 2).reshape(n, tokens, width))
         gate, up = self.feed_forward(self._norm(x, self.feed_forward_norm)).chunk(2, -1)
         after: torch.Tensor = x + self.feed_forward_out(F.silu(gate) * up)
         return after
@@ -153,8 +163,7 @@ class AdaptedLlama(nn.Module):
 
     Args:
         path: the GGUF file; its output is tied to its embeddings.
-        rank: the rank of the adapters.
-        alpha: their numerator.
+        rank: the rank of the adapters; what they add is scaled by :data:`ALPHA_PER_RANK`.
         dtype: the format of the frozen weights, which is computed in.
     """
 
@@ -162,11 +171,10 @@ class AdaptedLlama(nn.Module):
     output_norm: torch.Tensor
     frequencies: torch.Tensor
 
-    def __init__(
-        self, path: Path, rank: int = 16, alpha: float = 32.0, dtype: torch.dtype = torch.float32
-    ) -> None:
+    def __init__(self, path: Path, rank: int = ADAPTER_RANK, dtype: torch.dtype = torch.float32) -> None:
         super().__init__()
         reader = GGUFReader(path)
+        alpha = ALPHA_PER_RANK * rank
         self.shape, self.rank, self.alpha = LlamaShape.of(reader), rank, alpha
         tensors = {name: each.to(dtype) for name, each in _tensors(reader, self.shape).items()}
         embeddings = tensors["token_embd.weight"]
@@ -179,6 +187,22 @@ class AdaptedLlama(nn.Module):
             Block(tensors, f"blk.{number}", self.shape, rank, alpha) for number in range(self.shape.layers)
         )
 
+    @classmethod
+    def with_pairs(
+        cls, path: Path, pairs: Mapping[str, tuple[Matrices, Matrices]], dtype: torch.dtype = torch.float32
+    ) -> AdaptedLlama:
+        """The base of a file with adapters, whose rank it takes over. Raises KeyError if they do not fit."""
+        model = cls(path, len(next(iter(pairs.values()))[0]), dtype)
+        model.set_pairs(pairs)
+        return model
+
+    @classmethod
+    def restored(cls, path: Path, state: Mapping[str, torch.Tensor]) -> AdaptedLlama:
+        """The base of a file with the adapters of a checkpoint, whose rank it takes over."""
+        model = cls(path, state["blocks.0.attention_out.a"].shape[0])
+        model.load_state_dict(state)
+        return model
+
     def forward(self, ids: torch.Tensor, positions: torch.Tensor, seen: torch.Tensor) -> torch.Tensor:
         """States (n, tokens, width) for ids and positions (n, tokens).
 
@@ -189,7 +213,7 @@ class AdaptedLlama(nn.Module):
         cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
         mask = torch.zeros(seen.shape, dtype=x.dtype, device=seen.device).masked_fill(~seen, MASKED)
         for block in self.blocks:
-            x = block(x, cos, sin, mask[:, None, None])
+            x = block(x, cos, sin, mask[:, None])
         return F.rms_norm(x, (x.shape[-1],), self.output_norm, self.shape.epsilon)
 
     def logits(self, states: torch.Tensor, tokens: list[int] | None = None) -> torch.Tensor:

@@ -19,6 +19,7 @@ from localcrag.types import Evidence, Passage, Prompt, Strip, Turn
 
 from .chatter import Chatter
 from .data import Example, Record, tidy
+from .labelled_documents import DOCUMENTS_SET
 from .pairs import GroupSampler
 from .written_answers import Answer, sentence_of
 
@@ -27,7 +28,10 @@ TASK_SHARES = {"grade": 0.58, "answer": 0.2, "condense": 0.1, "rewrite": 0.03, "
 """Shares of the tasks drawn; a grade reads some four texts, the others one."""
 HELD_OUT_TOPICS = 5
 """One conversation topic of so many is kept away from training."""
-ANSWER_SHARES = {"squad_v2": 0.3, "selqa": 0.15, "qed_nq": 0.12, "qamr": 0.05, "fetaqa": 0.16, "dolly": 0.22}
+ANSWER_SHARES = {
+    "squad_v2": 0.26, "selqa": 0.12, "qed_nq": 0.1, "qamr": 0.04, "fetaqa": 0.14, "dolly": 0.16,
+    DOCUMENTS_SET: 0.18,
+}  # fmt: skip
 """Shares of the sets that answers are drawn from."""
 DECLINE_SHARE = 0.25
 MAX_EVIDENCE = 5

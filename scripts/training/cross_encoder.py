@@ -8,64 +8,37 @@ Cho 2019; the retrieval evaluator of CRAG, arXiv 2401.15884).
 from __future__ import annotations
 
 import copy
-import random
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import torch
-from tokenizers import Tokenizer
 from torch import nn
 from torch.nn import functional as F
 from transformers import BertConfig, BertModel
 from transformers.utils import logging as transformers_logging
 
-from localcrag.calibration.scale import sigmoid
 from localcrag.llm.model_file_checks import require_evaluator
 
+from .encoded_groups import Encoded
 from .evaluator_base import EvaluatorBase
+from .fused_attention import PADDED_TO
 from .gguf_files import Shape, read_evaluator
-from .groups import Group, Vectors
+from .groups import Vectors
+from .listwise import log_softmax_within
 from .number_format import mixed
-from .pairs import GroupSampler
+from .pair_tokenizer import PairTokenizer
 from .training_loop import Course
 
-MAX_PAIR_TOKENS = 384
 MAX_BATCH_TOKENS = 4096
 LISTWISE_WEIGHT = 0.3
-TEACHER_SHARE = 0.5
-"""The weight of a teacher's probabilities beside that of the labels."""
 transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
 transformers_logging.set_verbosity_error()  # type: ignore[no-untyped-call]
 
 
-class PairTokenizer:
-    """The tokenizer of an encoder's folder, for pairs, cut at `MAX_PAIR_TOKENS` from the end of the text."""
-
-    def __init__(self, folder: Path) -> None:
-        self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self._tokenizer.no_padding()
-        self._tokenizer.no_truncation()
-        self.vocabulary: dict[str, int] = self._tokenizer.get_vocab()
-
-    def pairs(self, pairs: Sequence[tuple[str, str]]) -> list[list[int]]:
-        """Token ids of each (question, text)."""
-        return [_cut(encoding.ids, MAX_PAIR_TOKENS) for encoding in self._tokenizer.encode_batch(list(pairs))]
-
-    def texts(self, texts: Sequence[str], limit: int = 128) -> list[list[int]]:
-        """Token ids of single texts, cut at `limit` tokens."""
-        return [_cut(encoding.ids, limit) for encoding in self._tokenizer.encode_batch(list(texts))]
-
-
-def _cut(ids: list[int], limit: int) -> list[int]:
-    """At most `limit` ids, the last of them kept: it is [SEP]."""
-    return ids if len(ids) <= limit else ids[: limit - 1] + ids[-1:]
-
-
 def padded(ids: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
-    """Ids and mask of shape (n, longest), padded with [PAD] = 0."""
-    longest = max(map(len, ids))
+    """Ids and mask of shape (n, tokens), padded with [PAD] = 0 to a multiple of :data:`PADDED_TO`."""
+    longest = -(-max(map(len, ids)) // PADDED_TO) * PADDED_TO
     batch = torch.zeros(len(ids), longest, dtype=torch.long)
     for row, each in enumerate(ids):
         batch[row, : len(each)] = torch.tensor(each)
@@ -76,19 +49,22 @@ def padded(ids: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
 class CrossEncoder(nn.Module):
     """BERT with its pooler and a classifier of one output; the word embeddings stay frozen.
 
-    With frozen layers, all that lies below them is frozen too.
+    Args:
+        base: the encoder; with frozen layers, all that lies below them is frozen too.
+        fused: whether attention is one operation, which is slow backwards in bfloat16 on a CPU.
+        dropout: the share of activations that are left out in training.
     """
 
-    def __init__(self, base: EvaluatorBase) -> None:
+    def __init__(self, base: EvaluatorBase, *, fused: bool = False, dropout: float = 0.0) -> None:
         super().__init__()
         self.base = base
         config = BertConfig.from_pretrained(base.folder)
-        config.hidden_dropout_prob = config.attention_probs_dropout_prob = 0.0
+        config.hidden_dropout_prob, config.attention_probs_dropout_prob = dropout, 0.0
         config.num_hidden_layers = base.layers or config.num_hidden_layers
-        self.bert = BertModel.from_pretrained(
-            base.folder,
-            config=config,
-            attn_implementation="eager",  # the fused attention is slow backwards in bfloat16 on a CPU
+        config._attn_implementation = "sdpa" if fused else "eager"
+        # an evaluator of other layers than its encoder has takes all its weights from its own file
+        self.bert = (
+            BertModel(config) if base.layers else BertModel.from_pretrained(base.folder, config=config)
         )
         self.bert.embeddings.word_embeddings.weight.requires_grad_(False)
         if base.frozen_layers:
@@ -184,76 +160,17 @@ def _length_batches(ids: Sequence[Sequence[int]]) -> Iterator[list[int]]:
         yield batch
 
 
-@dataclass(frozen=True)
-class Encoded:
-    """A group as token ids of its pairs, with their labels and the probabilities that are aimed at."""
-
-    ids: list[list[int]]
-    labels: tuple[float, ...]
-    targets: tuple[float, ...]
-
-    @property
-    def width(self) -> int:
-        """Tokens of the longest pair."""
-        return max(map(len, self.ids))
-
-
-Teacher = Callable[[str, Sequence[str]], Sequence[float]]
-"""The raw numbers that another evaluator gives a question and texts."""
-Vary = Callable[[str], str]
-"""Puts a question in other words."""
-
-
-def group_batches(
-    sampler: GroupSampler,
-    tokenizer: PairTokenizer,
-    rng: random.Random,
-    teacher: Teacher | None = None,
-    vary: Vary = str,
-    pool: int = 320,
-) -> Iterator[list[Encoded]]:
-    """Batches of whole groups, of about equal length within a batch, in random order.
-
-    With a teacher the targets are halfway between the labels and its probabilities, so that a text that
-    answers though it was taken for a negative counts less (Hinton et al. 2015, arXiv 1503.02531). The teacher
-    is asked before the question is varied.
-    """
-    while True:
-        groups = [_encode(sampler.draw(), tokenizer, teacher, vary) for _ in range(pool)]
-        groups.sort(key=lambda g: g.width)
-        batches: list[list[Encoded]] = [[]]
-        for group in groups:
-            members = sum(len(g.ids) for g in batches[-1]) + len(group.ids)
-            if batches[-1] and members * group.width > MAX_BATCH_TOKENS:
-                batches.append([])
-            batches[-1].append(group)
-        rng.shuffle(batches)
-        yield from batches
-
-
-def _encode(group: Group, tokenizer: PairTokenizer, teacher: Teacher | None, vary: Vary) -> Encoded:
-    question = vary(group.question)
-    ids = tokenizer.pairs([(question, text) for text in group.texts])
-    if teacher is None:
-        return Encoded(ids, group.labels, group.labels)
-    taught = (sigmoid(number) for number in teacher(group.question, group.texts))
-    targets = [
-        (1 - TEACHER_SHARE) * label + TEACHER_SHARE * p for label, p in zip(group.labels, taught, strict=True)
-    ]
-    return Encoded(ids, group.labels, tuple(targets))
-
-
 def loss_of(model: CrossEncoder, batch: Sequence[Encoded]) -> torch.Tensor:
     """Binary cross-entropy over all pairs, plus a listwise term over the groups that have a positive."""
     device = model.classifier.weight.device
     logits = _logits_by_length(model, [each for group in batch for each in group.ids])
     labels = torch.tensor([label for group in batch for label in group.labels], device=device)
     targets = torch.tensor([target for group in batch for target in group.targets], device=device)
+    group = torch.tensor([at for at, each in enumerate(batch) for _ in each.ids], device=device)
     pairwise = F.binary_cross_entropy_with_logits(logits, targets)
-    sizes = [len(group.ids) for group in batch]
-    lists = zip(torch.split(logits, sizes), torch.split(labels, sizes), strict=True)
-    listwise = [-(F.log_softmax(x, 0) * y).sum() for x, y in lists if y.any()]
-    return pairwise + LISTWISE_WEIGHT * torch.stack(listwise or [pairwise.detach() * 0]).mean()
+    answered = max(1, sum(any(each.labels) for each in batch))
+    listwise = -(log_softmax_within(logits, group) * labels).sum() / answered
+    return pairwise + LISTWISE_WEIGHT * listwise
 
 
 def _logits_by_length(model: CrossEncoder, ids: Sequence[list[int]], parts: int = 3) -> torch.Tensor:

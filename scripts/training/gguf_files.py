@@ -34,6 +34,8 @@ FORMATS = {
     "q8_0": (GGMLQuantizationType.Q8_0, LlamaFileType.MOSTLY_Q8_0),
 }
 _ALWAYS_F32 = ("position_embd", "token_types", "norm", "bias")
+_BLOCK = 32
+"""How many numbers share a scale in Q8_0."""
 _WORD_START = "\u2581"
 
 
@@ -151,9 +153,10 @@ def write_adapter(
     kv_heads: int,
     permute: bool = True,
 ) -> None:
-    """Write a LoRA adapter (Hu et al. 2021, arXiv 2106.09685) for a LLaMA base, in float16.
+    """Write a LoRA adapter (Hu et al. 2021, arXiv 2106.09685) for a LLaMA base, in Q8_0 or float16.
 
-    The adapted weight is W + alpha / rank * B A.
+    The adapted weight is W + alpha / rank * B A. Q8_0 has blocks of 32 numbers: a rank that they do not
+    divide is written in float16.
 
     Args:
         path: the file to write; its folder is made.
@@ -177,15 +180,17 @@ def write_adapter(
     writer.add_string("adapter.type", "lora")
     writer.add_float32("adapter.lora.alpha", alpha)
     _add_about(writer, about)
-    writer.add_file_type(LlamaFileType.MOSTLY_F16)
+    rank = len(next(iter(pairs.values()))[0])
+    kind = "f16" if rank % _BLOCK else "q8_0"
+    writer.add_file_type(FORMATS[kind][1])
     turned = {"attn_q": heads, "attn_k": kv_heads} if permute else {}
     for name, (a, b) in pairs.items():
         if a.shape[0] != b.shape[1]:
             raise ValueError(f"{name}: A has rank {a.shape[0]}, B {b.shape[1]}")
-        kind = name.split(".")[-2]
-        rows = rotary_order(b, turned[kind]) if kind in turned else b
-        writer.add_tensor(f"{name}.lora_a", np.ascontiguousarray(a, np.float16))
-        writer.add_tensor(f"{name}.lora_b", np.ascontiguousarray(rows, np.float16))
+        matrix = name.split(".")[-2]
+        rows = rotary_order(b, turned[matrix]) if matrix in turned else b
+        _add(writer, f"{name}.lora_a", a, kind)
+        _add(writer, f"{name}.lora_b", rows, kind)
     _finish(writer, part, path)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from localcrag.embedding.multilingual_embedder import MultilingualEmbedder
 
 from .code_switching import SWITCHED_QUESTIONS, CodeSwitching, code_switching
-from .cross_encoder import CrossEncoder, PairTokenizer
+from .cross_encoder import CrossEncoder
 from .data import DataError, Example, split
 from .evaluator_base import EvaluatorBase, english_base, multilingual_base
 from .groups import Embed
@@ -21,10 +21,12 @@ from .headings import read_labelled
 from .how_to_groups import HowToGroups, read_manuals
 from .instructions import INSTRUCTIONS_SET
 from .labelled_documents import DocumentGroups, document_folders, own_folders, read_labelled_documents
+from .pair_tokenizer import PairTokenizer
 from .pairs import GroupSampler, Mixture
 from .text_kinds import TextKinds
 from .training_loop import Report
 
+DRAWN_SUFFIX = ".drawn"
 MIN_MINUTES = 0.02
 MIN_EXAMPLES = 8
 MINING_TOKENS = 48
@@ -37,15 +39,15 @@ UNSEEN_SETS = frozenset({INSTRUCTIONS_SET})
 class Job:
     """What to train on, for how long, and where the results go.
 
-    `data` is a data folder or a user's own JSONL, `out` holds checkpoints and results, `minutes` is wall time
-    with earlier runs counted in, `device` is cpu or cuda, `workers` are processes that train together. `init`
-    is an evaluator or an adapter GGUF to go on from, `base` the chat model that adapters are trained for (by
-    default the one that travels in a package). `models` is where export writes, and `anyway` exports an
-    evaluator that judges no better than cosine similarity. `learning_rate` is the peak learning
-    rate, if it is not to be the usual one. `blend` is an evaluator GGUF whose weights export averages those
-    that were trained with, of which `share` counts. `multilingual` says that the evaluator is that for other
-    languages than English, and `teacher` is an evaluator GGUF whose probabilities are aimed at beside the
-    labels. `manuals` is a folder of manuals whose headings are asked about.
+    `data` is a data folder, a user's own JSONL or what `draw` wrote, `out` holds checkpoints and results,
+    `minutes` is wall time with earlier runs counted in, `device` is cpu or cuda, `workers` are processes that
+    train together. `init` is an evaluator or an adapter GGUF to go on from, `base` the chat model that
+    adapters are trained for (by default the one that travels in a package). `models` is where export writes,
+    and `anyway` exports an evaluator that judges no better than cosine similarity. `learning_rate` is the
+    peak learning rate, if it is not to be the usual one. `blend` is an evaluator GGUF whose weights export
+    averages those that were trained with, of which `share` counts. `multilingual` says that the evaluator is
+    that for other languages than English, and `teacher` is an evaluator GGUF whose probabilities are aimed at
+    beside the labels. `manuals` is a folder of manuals whose headings are asked about.
     """
 
     data: Path
@@ -64,6 +66,11 @@ class Job:
     switched: float = SWITCHED_QUESTIONS
     teacher: Path | None = None
     manuals: Path | None = None
+
+    @property
+    def drawn(self) -> Path | None:
+        """The data, if they are a file that `draw` wrote."""
+        return self.data if self.data.suffix == DRAWN_SUFFIX else None
 
     @property
     def claim(self) -> Path:
@@ -97,6 +104,7 @@ class Job:
 
 
 Stage = Callable[[Job], None]
+Drawing = Callable[[Job, Path, int], None]
 
 
 class StageError(Exception):

@@ -34,7 +34,7 @@ from . import chat_measure
 from .base_model import PACKAGED, base_of
 from .calibration import Calibrated, Fused, auc, calibrate, calibration_error, cross_validated_auc, fuse
 from .chatter import Chatter
-from .cross_encoder import CrossEncoder, PairTokenizer
+from .cross_encoder import CrossEncoder
 from .data import SQUAD, DataError, Example, split
 from .document_search import document_rows
 from .evaluator_base import english_base
@@ -49,6 +49,7 @@ from .labelled_documents import (
     unseen_folders,
 )
 from .manifest import manifest_files
+from .pair_tokenizer import PairTokenizer
 from .product_evaluator import product_evaluator
 from .result_row import Row
 from .retrieval import Bm25, Ranked, hit_at

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .cross_encoder import CrossEncoder, PairTokenizer
+from .cross_encoder import CrossEncoder
 from .evaluator_base import english_base
 from .gguf_files import About, ShapeError, write_evaluator
 from .groups import Vectors
+from .pair_tokenizer import PairTokenizer
 
 if TYPE_CHECKING:
     from onnx import GraphProto, NodeProto

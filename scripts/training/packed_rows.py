@@ -8,7 +8,7 @@ token sees what its own sequence would show it, and nothing of its neighbours.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 import torch
 
@@ -97,16 +97,73 @@ class Row:
         self.tasks += [task] * len(ids)
         self.sequences += [sequence] * len(ids)
 
-    def padded(self, length: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Ids (length,), positions (length,) and who sees whom (length, length)."""
-        fill = length - len(self.ids)
-        ids = torch.tensor(self.ids + [0] * fill)
-        positions = torch.tensor(self.positions + [0] * fill)
-        tasks = torch.tensor(self.tasks + [-1] * fill)
-        sequences = torch.tensor(self.sequences + [0] * fill)
-        same = (sequences[:, None] == sequences[None]) | (sequences[None] == 0)
-        seen = torch.ones(length, length, dtype=torch.bool).tril() & (tasks[:, None] == tasks[None]) & same
-        return ids, positions, seen | torch.eye(length, dtype=torch.bool)
+
+@dataclass(frozen=True)
+class RowBatch:
+    """Rows as tensors, padded to one length: what a step reads, and where in it what is to be learnt.
+
+    `ids`, `positions`, `tasks` and `sequences` have the shape (n, length); the padding has the task -1. Each
+    decision has its place in the flat batch, its label and its group, a number that those of one task share;
+    each written token has its place in the flat batch and the token that follows.
+    """
+
+    ids: torch.Tensor
+    positions: torch.Tensor
+    tasks: torch.Tensor
+    sequences: torch.Tensor
+    decided: torch.Tensor
+    labels: torch.Tensor
+    groups: torch.Tensor
+    written: torch.Tensor
+    following: torch.Tensor
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens are no padding."""
+        return int((self.tasks >= 0).sum())
+
+    @staticmethod
+    def of(filled: Sequence[Row], length: int = ROW_TOKENS) -> RowBatch:
+        """The tensors of some rows."""
+
+        def padded(columns: Sequence[Sequence[int]], fill: int) -> torch.Tensor:
+            made = torch.full((len(columns), length), fill)
+            for row, column in zip(made, columns, strict=True):
+                row[: len(column)] = torch.tensor(column)
+            return made
+
+        decisions = [
+            (at * length + place, label, at * length + task)
+            for at, row in enumerate(filled)
+            for place, label, task in row.decisions
+        ]
+        written = [
+            (at * length + place, token) for at, row in enumerate(filled) for place, token in row.written
+        ]
+        return RowBatch(
+            padded([row.ids for row in filled], 0),
+            padded([row.positions for row in filled], 0),
+            padded([row.tasks for row in filled], -1),
+            padded([row.sequences for row in filled], 0),
+            torch.tensor([place for place, _, _ in decisions], dtype=torch.long),
+            torch.tensor([label for _, label, _ in decisions], dtype=torch.float32),
+            torch.tensor([group for _, _, group in decisions], dtype=torch.long),
+            torch.tensor([place for place, _ in written], dtype=torch.long),
+            torch.tensor([token for _, token in written], dtype=torch.long),
+        )
+
+    def seen(self) -> torch.Tensor:
+        """Who sees whom, (n, length, length): what stands before in the same sequence or is shared by all."""
+        length = self.ids.shape[1]
+        before = torch.ones(length, length, dtype=torch.bool, device=self.ids.device).tril()
+        same_task = self.tasks[:, :, None] == self.tasks[:, None]
+        own = self.sequences[:, :, None] == self.sequences[:, None]
+        shown = before & same_task & (own | (self.sequences == 0)[:, None])
+        return shown | torch.eye(length, dtype=torch.bool, device=self.ids.device)
+
+    def to(self, device: torch.device) -> RowBatch:
+        """The same tensors on a device."""
+        return RowBatch(*(getattr(self, each.name).to(device) for each in fields(self)))
 
 
 def rows(tasks: Iterable[Shared], length: int = ROW_TOKENS, open_rows: int = 6) -> Iterator[Row]:

@@ -7,6 +7,7 @@ than the document's, it held seven in ten.
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import lru_cache
 from itertools import groupby
 
 from localcrag.crag.questions.query_terms import terms
@@ -32,14 +33,20 @@ def nearest_window(passage: Passage, asked: Collection[str]) -> Strip | None:
     best, most = None, 0
     for headings, below in groupby(strips(passage), key=headings_above):
         cut = list(below)
-        known = terms(headings) & set(asked)
-        found = [(terms(strip.text) & set(asked)) - known for strip in cut]
+        known = _terms(headings) & set(asked)
+        found = [(_terms(strip.text) & set(asked)) - known for strip in cut]
         for first in range(len(cut)):
             last = _end(cut, first)
             count = len(known) + len(set[str]().union(*found[first:last]))
             if any(found[first:last]) and count > most:
                 best, most = _spanning(cut[first], cut[last - 1]), count
     return best
+
+
+@lru_cache(maxsize=200_000)
+def _terms(text: str) -> frozenset[str]:
+    """The terms of a text, which is asked about again and again."""
+    return frozenset(terms(text))
 
 
 def _end(cut: list[Strip], first: int) -> int:

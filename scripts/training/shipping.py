@@ -10,10 +10,11 @@ from localcrag.llm.multilingual_evaluator import ACROSS_KEY, BASE_KEY
 
 from .calibration import Calibrated
 from .checkpoint import load
-from .cross_encoder import CrossEncoder, PairTokenizer
+from .cross_encoder import CrossEncoder
 from .evaluator_base import EvaluatorBase, english_base
 from .gguf_files import About, write_evaluator
 from .job import StageError
+from .pair_tokenizer import PairTokenizer
 
 ACROSS_ENGLISH = 1.8
 """What the multilingual evaluator's numbers lack for a pair of English and another language, in log-odds.

@@ -17,9 +17,13 @@ from pathlib import Path
 from localcrag.crag.questions.query_terms import content_words, folded
 
 from .data import Example, Record, read_jsonl, read_questions, split_sentences, tidy
+from .labelled_documents import DOCUMENTS_SET, DocumentQuestion
 
 MAX_SENTENCE_CHARACTERS = 300
 MAX_FREE_SENTENCES = 3
+MAX_EVIDENCE_CHARACTERS = 600
+NEAR_STRIPS = 4
+"""How far from the strip that answers, in strips, others of its document stand that are shown beside it."""
 HELD_OUT_SHARE = 0.05
 _MIN_SHARED_WORDS = 0.6
 """The share of a free sentence's content words that must stand in the sentence it rests on."""
@@ -34,6 +38,7 @@ _SUBJECT_QUESTION = re.compile(
     r"(?P<rest>[^?]+)\?",
     re.IGNORECASE,
 )
+_PROSE = re.compile(r"[A-Z][^·|\n]*[a-z)\d][.!]")
 _INVERTS = frozenset({"was", "were", "is", "are", "has", "had"})
 
 
@@ -65,6 +70,30 @@ def read_answers(data: Path, train: Sequence[Example], *, held_out: bool = False
             records = (r for r in read_jsonl(path) if is_held_out(r) == held_out)
             made += [answer for record in records if (answer := make(record))]
     return made
+
+
+def document_answers(questions: Sequence[DocumentQuestion]) -> list[Answer]:
+    """Answers of questions about whole documents: the strip that answers, or a sentence made of it."""
+    made = []
+    for each in questions:
+        if len(each.answering) != 1 or not 0 < len(each.answer) <= MAX_SENTENCE_CHARACTERS:
+            continue
+        at, cut = each.answering[0], each.document.strips
+        evidence = cut[at].text
+        written = (
+            declared(each.question, each.answer) or _whole_sentence(evidence) or sentence_of(each.answer)
+        )
+        others = tuple(
+            strip.text for place, strip in enumerate(cut) if place != at and abs(place - at) <= NEAR_STRIPS
+        )
+        if written and len(evidence) <= MAX_EVIDENCE_CHARACTERS:
+            made.append(Answer(DOCUMENTS_SET, each.question, (evidence,), ((written, (0,)),), others))
+    return made
+
+
+def _whole_sentence(text: str) -> str:
+    """A strip as a sentence of an answer; "" if it is a row, an entry or a piece of code."""
+    return sentence_of(text) if _PROSE.fullmatch(text.strip()) else ""
 
 
 def is_held_out(record: Record) -> bool:

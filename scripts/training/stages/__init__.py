@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
-    from ..job import Stage
+    from ..job import Drawing, Stage
 
 STAGES = {
     "chat": "train the chat model's adapters, or go on from --init",
@@ -23,3 +23,8 @@ STAGES = {
 def stage_of(name: str) -> Stage:
     """The function of a stage; its module is imported now."""
     return cast("Stage", import_module(f".{name}", __name__).run)
+
+
+def drawing_of(name: str) -> Drawing:
+    """The function that writes what a stage reads; its module is imported now."""
+    return cast("Drawing", import_module(f".{name}", __name__).draw)

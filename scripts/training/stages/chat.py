@@ -1,29 +1,36 @@
 """Stage `chat`: low-rank adapters over a chat model, for every task of the loop.
 
-With `--init` the adapters of a GGUF are trained further, on the data folder or on one's own pairs.
+With `--init` the adapters of a GGUF are trained further, on the data folder or on one's own pairs; with
+`--drawn` all that is read was drawn before.
 """
 
 from __future__ import annotations
 
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import torch
 
-from localcrag.llm.llama_backend import Model
-
-from ..adapted_llama import AdaptedLlama
+from ..adapted_llama import AdaptedLlama, LlamaShape
 from ..base_model import base_of
-from ..chat_tasks import ChatTasks
-from ..chat_training import ChatTokens, course, row_batches
+from ..chat_training import STEP_SIZES, Decisions, course, row_batches
 from ..data import Example, Record, read_questions, tidy
+from ..drawn import in_rounds, read_rows, save_rows
+from ..fused_attention import use_kernels_of_any_shape
 from ..gguf_files import read_adapter
 from ..job import Job, examples_of, mine, mined, reporter
+from ..labelled_documents import document_folders, read_labelled_documents
 from ..number_format import working_format
+from ..packed_rows import Row, rows
 from ..pairs import CHAT_MIXTURE
 from ..training_loop import Budget, train
-from ..written_answers import read_answers
+from ..written_answers import document_answers, read_answers
+
+if TYPE_CHECKING:
+    from ..chat_tasks import ChatTasks
 
 PEAK_RATE, FINE_TUNING_RATE = 5e-4, 2e-4
 """Peak learning rates, from nothing and from trained adapters."""
@@ -37,29 +44,66 @@ def run(job: Job) -> None:
     Raises DataError, StageError, ShapeError (an unfit `init` or base), LocalCragError (no base).
     """
     torch.manual_seed(0)
-    base = base_of(job.base)
-    model = AdaptedLlama(base.file, dtype=working_format(job.device))
-    if job.init:
-        model.set_pairs(read_adapter(job.init, heads=model.shape.heads, kv_heads=model.shape.kv_heads))
-    mine(job)
-    tasks = _tasks(job, time.time_ns())
-    tokens = ChatTokens(Model(base.file))
+    use_kernels_of_any_shape()
+    base = base_of(job.base).file
+    model = _model(job, base)
+    size = STEP_SIZES[job.device]
+    decisions, read = _drawn(job.drawn) if job.drawn else _drawing(job, base)
     if job.device == "cpu" and job.minutes >= MIN_COMPILED_MINUTES:
         model.compile_layers()
     usual = FINE_TUNING_RATE if job.init else PEAK_RATE
     budget = Budget(job.minutes, job.learning_rate or usual)
-    train(course(model.to(job.device), tokens), row_batches(tasks, tokens), budget, job.chat, reporter(0))
+    training = course(model.to(job.device), decisions, size)
+    train(training, row_batches(read, size), budget, job.chat, reporter(0))
+
+
+def draw(job: Job, file: Path, tokens: int) -> None:
+    """Write what a training reads, so many tokens of it. Raises DataError, StageError, LocalCragError."""
+    decisions, read = _drawing(job, base_of(job.base).file)
+    save_rows(file, read, tokens, decisions.yes, decisions.no, reporter(0))
+
+
+def _model(job: Job, base: Path) -> AdaptedLlama:
+    """The base with fresh adapters, or with those of `init`."""
+    dtype = working_format(job.device)
+    if job.init is None:
+        return AdaptedLlama(base, dtype=dtype)
+    shape = LlamaShape.read(base)
+    return AdaptedLlama.with_pairs(
+        base, read_adapter(job.init, heads=shape.heads, kv_heads=shape.kv_heads), dtype
+    )
+
+
+def _drawn(file: Path) -> tuple[Decisions, Iterator[Row]]:
+    """The tokens that decide, and the rows of a file, again and again."""
+    drawn = read_rows(file)
+    return Decisions(drawn.yes, drawn.no), in_rounds(drawn.rows, random.Random(time.time_ns()))
+
+
+def _drawing(job: Job, base: Path) -> tuple[Decisions, Iterator[Row]]:
+    """The tokens that decide, and rows that are drawn for ever."""
+    mine(job)
+    from localcrag.llm.llama_backend import Model
+
+    from ..chat_tokens import ChatTokens
+
+    tokens = ChatTokens(Model(base))
+    return tokens.decisions, rows(tokens.drawn(_tasks(job, time.time_ns())))
 
 
 def _tasks(job: Job, seed: int) -> ChatTasks:
     """What there is to learn from the data: of one's own pairs, only grades."""
+    from ..chat_tasks import ChatTasks
+
     rng = random.Random(seed)
     examples, held_out = examples_of(job)
     if job.data.is_file():
         return ChatTasks(examples, [], mined(job, seed + 1, CHAT_MIXTURE), [], rng)
     records = _unseen(read_questions(job.data), held_out)
     groups = mined(job, seed + 1, CHAT_MIXTURE)
-    return ChatTasks(examples, records, groups, read_answers(job.data, examples), rng)
+    asked = [each for each in read_labelled_documents(document_folders(job.data)) if not each.held_out]
+    answers = [*read_answers(job.data, examples), *document_answers(asked)]
+    return ChatTasks(examples, records, groups, answers, rng)
 
 
 def _unseen(records: Sequence[Record], held_out: Sequence[Example]) -> list[Record]:

@@ -21,16 +21,17 @@ from localcrag.llm.registry import embedded_folder
 
 from .. import benchmarks as bench
 from .. import measure
-from ..adapted_llama import AdaptedLlama
+from ..adapted_llama import AdaptedLlama, LlamaShape
 from ..base_model import base_of
 from ..calibration import Calibrated, auc, calibrate
 from ..checkpoint import load
-from ..cross_encoder import CrossEncoder, PairTokenizer
+from ..cross_encoder import CrossEncoder
 from ..data import USER, Example
 from ..evaluator_base import ENGLISH_EVALUATOR
 from ..gguf_files import About, Measured, read_adapter, write_adapter
 from ..job import Job, StageError, examples_of
 from ..manifest import ADAPTER, ADAPTER_WORDS, write_manifest
+from ..pair_tokenizer import PairTokenizer
 from ..product_evaluator import product_evaluator
 from ..shipping import export_evaluator, restored_evaluator
 
@@ -86,12 +87,12 @@ def _evaluator_beside(job: Job, made: Path) -> Path | None:
 
 def _adapted(job: Job) -> AdaptedLlama:
     """The base with the adapters that were trained, else with those of `init`."""
-    model = AdaptedLlama(base_of(job.base).file)
+    base = base_of(job.base).file
     if trained := load(job.chat):
-        model.load_state_dict(trained["model"])
-    elif job.init:
-        model.set_pairs(read_adapter(job.init, heads=model.shape.heads, kv_heads=model.shape.kv_heads))
-    return model
+        return AdaptedLlama.restored(base, trained["model"])
+    assert job.init is not None
+    shape = LlamaShape.read(base)
+    return AdaptedLlama.with_pairs(base, read_adapter(job.init, heads=shape.heads, kv_heads=shape.kv_heads))
 
 
 def _export_adapter(job: Job, model: AdaptedLlama, path: Path, judge: Path | None) -> None:
