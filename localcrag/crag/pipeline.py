@@ -33,6 +33,7 @@ from localcrag.crag.answering.answer_builder import AnswerBuilder
 from localcrag.crag.answering.closest_passages import say_closest
 from localcrag.crag.correction import correct_by, corrections_for, keep_better_question
 from localcrag.crag.doubts.amendments import with_amendments
+from localcrag.crag.doubts.empty_fields import empty_fields
 from localcrag.crag.doubts.reasons import has_doubts
 from localcrag.crag.doubts.sureness import (
     is_sure,
@@ -90,6 +91,7 @@ NOT_FOUND = {
 NO_QUESTION = "That asks nothing of your documents."
 """The text of the answer to thanks and greetings."""
 NOT_TOLD = "what was found does not tell of {numbers}, which your question names"
+LEFT_EMPTY = "what was found leaves {fields} empty, which your question asks for"
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +213,9 @@ class Pipeline:
         if kept and missing:
             state.doubtful = True
             yield Degraded("answer", NOT_TOLD.format(numbers=", ".join(missing)))
+        elif kept and (fields := empty_fields(shown, state.question)):
+            state.doubtful = True
+            yield Degraded("answer", LEFT_EMPTY.format(fields=", ".join(fields)))
         weak = is_weak(state, shown)
         sure = not weak and is_sure(state, shown) and not state.doubtful and not loses_best(kept, shown)
         sure = sure and not has_doubts(state, kept, shown)

@@ -2,7 +2,7 @@
 
 Lines are a table if the same places are free in all of them, or if they have the same number of tabs or bars,
 and if the first of them surely is a header: a rule stands below it, or numbers stand below one of its names,
-or it is in capitals. What is not sure stays as it is.
+or it is in capitals, or a blank line sets it apart from rows of numbers. What is not sure stays as it is.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ _WORDS = re.compile(r"\S+(?: \S+)*")
 _WORD = re.compile(r"\S+")
 _BAR, _TAB = "|", "\t"
 _HAS_VALUE = re.compile(r"\s{2}\s*[-+]?\d")
+_VALUE = re.compile(r"[-+(€$£]{0,2}\d\S*(?: ?\S{1,3})?")
 _NUMBER = re.compile(r"[-+]?\d+(?:[.,:/-]\d+)*")
 _YEAR = re.compile(r"(?:19|20)\d\d$")
 _SIGNS = frozenset({"#", "%", "€", "$", "£", "№"})
@@ -134,10 +135,12 @@ def _found(lines: Sequence[str], first: int) -> tuple[int, PlainTable | None]:
     rule = _rule_below(lines, begin)
     if rule is None and first and _GAP.search(lines[first - 1]):
         return first + 1, None  # a row of what is above
-    run = _marked(lines, begin) or _spaced(lines, first, begin)
+    apart = _set_apart(lines, begin) if rule is None else None
+    run = apart[1] if apart else _marked(lines, begin) or _spaced(lines, first, begin)
     if run is None:
         return first + 1, None
     end, cells_of = run
+    rule = apart[0] if apart else rule
     if rule is not None and rule >= end:
         rule = None
     rows = list(_grid(lines, begin, min(end, begin + _MAX_LOOKED_AT), cells_of, rule))
@@ -233,6 +236,46 @@ def _spaced(lines: Sequence[str], top: int, first: int) -> Run | None:
     return end, lambda line: [
         " ".join(line.expandtabs()[left:right].split()) for left, right in pairwise(cuts)
     ]
+
+
+def _set_apart(lines: Sequence[str], first: int) -> tuple[int, Run] | None:
+    """The blank line below a header, and the lines of its table, in which all but the names are numbers.
+
+    The names need not leave the same places free as the rows: each is of the column that it stands above.
+    """
+    last = min(len(lines) - 1, first + 1 + _MAX_HEADER_LINES)
+    blank = next((at for at in range(first + 1, last) if not lines[at].strip()), None)
+    if blank is None:
+        return None
+    end = next((at for at in range(blank + 1, len(lines)) if not lines[at].strip()), len(lines))
+    rows = [list(_WORDS.finditer(line.expandtabs())) for line in lines[blank + 1 : end]]
+    if len(rows) < _MIN_ROWS_OF_TWO_COLUMNS or not 2 < len(rows[0]) < _MAX_COLUMNS:
+        return None
+    if any(
+        len(row) != len(rows[0]) or not all(_VALUE.fullmatch(cell[0]) for cell in row[1:]) for row in rows
+    ):
+        return None
+    columns = [
+        (min(c.start() for c in cells), max(c.end() for c in cells)) for cells in zip(*rows, strict=True)
+    ]
+    if any(left[1] >= right[0] for left, right in pairwise(columns)):
+        return None
+    headers = [_placed(line, columns) for line in lines[first:blank]]
+    if not all(headers) or not all(map(any, zip(*headers, strict=True))):
+        return None
+    return blank, (end, lambda line: _placed(line, columns))
+
+
+def _placed(line: str, columns: Sequence[Span]) -> list[str]:
+    """The words of a line by the column that they stand in or most near; [] if two are of one column."""
+    cells = [""] * len(columns)
+    for words in _WORDS.finditer(line.expandtabs()):
+        shared = [min(words.end(), right) - max(words.start(), left) for left, right in columns]
+        column = shared.index(max(shared))
+        if cells[column] or shared[column] <= 0:
+            return []
+        cells[column] = words[0]
+    return cells
 
 
 def _inner(rivers: Sequence[Span]) -> list[Span]:

@@ -47,7 +47,7 @@ class StillReading:
     source: str
 
 
-READING = 16
+READING = 17
 """The number of the way in which documents are read now; those read in an older way are read anew.
 
 16: with help pages that keep their lines (``<pre>``) as prose, the questions of FAQs as headings (the

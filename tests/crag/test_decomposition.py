@@ -153,6 +153,18 @@ def test_the_rule_makes_no_part_of_what_is_no_question(question: str) -> None:
 @pytest.mark.parametrize(
     ("question", "parts"),
     [
+        (
+            "fail2ban: how long is an address banned, and what does findtime mean?",
+            ["fail2ban: how long is an address banned?", "fail2ban: what does findtime mean?"],
+        ),
+        (
+            "Two questions: how long is an address banned, and what does findtime mean?",
+            ["Two questions: how long is an address banned?", "what does findtime mean?"],
+        ),
+        (
+            "fail2ban: how long does it ban and when does fail2ban forget?",
+            ["fail2ban: how long does it ban?", "when does fail2ban forget?"],
+        ),
         ("What is the dose? And who makes it?", ["What is the dose?", "dose: And who makes it?"]),
         ("Who approves travel and what is the dose of Zeldrine?", ["Who approves travel?", DOSE]),
         ("Is travel paid, and who approves it?", ["Is travel paid?", "travel paid: who approves it?"]),

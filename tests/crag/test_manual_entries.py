@@ -114,3 +114,38 @@ def test_an_option_whose_description_follows_without_a_mark_is_found() -> None:
         gains_of("default of --most in trimmer", LONG)["--most m cut no more lines than so many."]
         == NAMED_WEIGHT
     )
+
+
+ROTATION = replace(
+    structured(
+        (BlockKind.ITEM, "delaycompress: Postpone compression. It works with compress."),
+        (BlockKind.ITEM, "nodelaycompress: Do not postpone it, as delaycompress does."),
+        (BlockKind.ITEM, "minsize size: Rotate what is larger. The time counts as well."),
+        (BlockKind.ITEM, "size (integer): Rotate what is larger."),
+        (BlockKind.PARAGRAPH, "delaycompress: what this page speaks of."),
+    ),
+    title="rotate(8)",
+    document="three",
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "entry"),
+    [
+        ("What does delaycompress do in rotate?", "delaycompress: Postpone compression."),
+        ("what does the delaycompress option mean?", "delaycompress: Postpone compression."),
+        ("rotate: what does minsize do?", "minsize size: Rotate what is larger."),
+        ("What is the default of size?", "size (integer): Rotate what is larger."),
+        ("Which file does delaycompress leave?", None),
+        ("What does compress do?", None),
+        ("What does delaycompress do in turn?", None),
+    ],
+)
+def test_a_term_without_dashes_is_found_by_its_definition(question: str, entry: str | None) -> None:
+    assert gains_of(question, ROTATION, PAGE) == ({entry: NAMED_WEIGHT} if entry else {})
+
+
+def test_a_term_that_several_documents_define_is_that_of_the_one_that_is_named() -> None:
+    other = replace(ROTATION, title="turn(8)", document="four")
+    assert not gains_of("What does delaycompress do?", ROTATION, other)
+    assert gains_of("What does delaycompress do in turn?", ROTATION, other)

@@ -142,6 +142,42 @@ def test_a_number_that_names_the_document_or_the_thing_is_told_by_its_surroundin
     assert missing_numbers([strip], question) == missing
 
 
+@pytest.mark.parametrize(
+    ("question", "missing"),
+    [
+        ("How long does fail2ban keep an address?", []),
+        ("How is python3 or h264 or log_2 kept?", []),
+        ("How many addresses does fail2ban keep after 2 days?", ["2"]),
+        ("What does python3.11 keep?", ["3.11"]),
+        ("How long does ext4 keep it?", ["4"]),
+        ("What does error E21 mean?", ["21"]),
+    ],
+)
+def test_digits_in_a_name_are_no_number_of_the_question(question: str, missing: list[str]) -> None:
+    strip = whole(passage("Addresses are kept for a day on ext3."), 0.9)
+    assert missing_numbers([strip], question) == missing
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "missing"),
+    [
+        (
+            "How do I print only pages 2 to 4?",
+            "number-up={2|4|6}: Prints 2, 4, or 6 pages a sheet.",
+            ["2", "4"],
+        ),
+        ("How do I print 4 pages on a sheet?", "number-up={2|4|6}: Prints 2, 4, or 6 pages a sheet.", []),
+        ("What does number-up 4 do?", "number-up={2|4|6}: Prints 2, 4, or 6 pages a sheet.", []),
+        ("How do I skip the first 4 lines?", "-w [1,2,4]: The width of the tabs.", ["4"]),
+        ("How do I wait for 2 seconds?", "The mode is one of 1, 2 or 4.", ["2"]),
+        ("How do I wait for 5 seconds?", "The mode is one of 1, 2 or 4 and waits for 5 seconds.", []),
+        ("What does grade 6 pay?", "Grades 5, 6 or 7 pay 20 EUR.", []),
+    ],
+)
+def test_a_value_that_is_allowed_tells_of_no_number(question: str, text: str, missing: list[str]) -> None:
+    assert missing_numbers([whole(passage(text), 0.9)], question) == missing
+
+
 def test_evidence_is_not_sure_by_what_is_not_shown() -> None:
     best, other = (replace(whole(passage(text), 0.0), score=p) for text, p in (("a", 0.7), ("b", 0.1)))
     assert loses_best([best, other], [other])

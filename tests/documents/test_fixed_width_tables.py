@@ -173,3 +173,22 @@ def test_long_texts_take_time_in_proportion(line: str) -> None:
     start = time.process_time()
     with_rows(text)
     assert time.process_time() - start < 10
+
+
+BLOCKS = """     Compress   Decompress  Corpus
+Flag    usage        usage   Size
+
+ -1     1200k         500k   914704
+ -2     2000k         900k   877703
+ -9     7600k        3700k   828642
+"""
+
+
+def test_a_header_of_several_lines_that_a_blank_line_sets_apart_from_rows_of_numbers() -> None:
+    assert rows(BLOCKS)[1] == (
+        "Flag: -2 · Compress / usage: 2000k · Decompress / usage: 900k · Corpus / Size: 877703"
+    )
+    assert len(rows(BLOCKS)) == 3
+    assert not rows(BLOCKS.replace("900k", "a few")), "what is no number may be a sentence"
+    assert rows(BLOCKS.replace("usage   Size", "usage"))[0].endswith("usage: 500k · Corpus: 914704")
+    assert not rows(BLOCKS.replace("usage   Size", "usage").replace("Corpus", "")), "a column has no name"

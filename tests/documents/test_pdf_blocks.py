@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import time
 from collections.abc import Sequence
 
@@ -669,6 +670,26 @@ def test_a_caption_a_listing_and_a_table_of_contents() -> None:
         (CODE, "def fee(car):\n    return 48"),
         (ITEM, "1 Fees … 4"),
         (ITEM, "2 Permits … 12"),
+    ]
+
+
+def test_a_table_in_a_font_of_one_width_is_rows_with_their_header() -> None:
+    table = [
+        "     Compress  Decompress  Corpus",
+        "Flag    usage       usage    Size",
+        "",
+        "  -1    1200k        500k  914704",
+        "  -2    2000k        900k  877703",
+        "  -9    7600k       3700k  828642",
+    ]
+    sheet = Sheet()
+    y = sheet.lines(72, 780, PROSE, 400)
+    for number, line in enumerate(table):
+        for word in re.finditer(r"\S+", line):
+            sheet.text(90 + 6 * word.start(), y - 24 - 12 * number, word[0], 10, font="Courier")
+    assert blocks(pages(sheet)[0])[1:] == [
+        (ROW, f"Flag: {flag} · Compress / usage: {one} · Decompress / usage: {two} · Corpus / Size: {size}")
+        for flag, one, two, size in (line.split() for line in table[3:])
     ]
 
 

@@ -10,7 +10,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
+from localcrag.crag.doubts.allowed_values import without_allowed_values
 from localcrag.crag.questions.calendar_dates import are_shared, dates_of, readings_of
+from localcrag.crag.questions.codes import codes_of
 from localcrag.crag.questions.query_terms import IN_WORDS, STOP_WORDS, folded
 from localcrag.crag.refinement.calendar_spans import holds_on
 from localcrag.crag.refinement.strip_context import headings_above, judged_text
@@ -29,6 +31,8 @@ _OFFERED = re.compile(
 """Two numbers that a question offers: "1000 kilobytes or 1024"."""
 _CODE = re.compile(r"(?<![^\W_])([^\W\d_]{1,4})(\d{1,4})(?![.,:/-]*\d)(?![^\W_])")
 """The mark of one thing of several, letters with a number: "L3", "EG12"."""
+_NAME_WITH_DIGITS = re.compile(r"(?<!\w)(?=[^\W\d_])\w*\d\w*")
+"""A word of letters with digits: "fail2ban", "ext4"."""
 
 
 def missing_numbers(strips: Sequence[Strip], question: str) -> list[str]:
@@ -39,7 +43,9 @@ def missing_numbers(strips: Sequence[Strip], question: str) -> list[str]:
     that the question offers ("1000 or 1024 bytes?") one is enough. A day is told in any notation, and by a
     row that holds on it, and a number with its unit by the range or the bound that it lies in ("17 kg" by
     "15–21 kg", "up to 30 kg"), or in another unit ("3 kW" by "3000 W"). A mark ("L3") is
-    told if the passage of a strip has it, and no other mark of its letters.
+    told if the passage of a strip has it, and no other mark of its letters. The digits of a name ("fail2ban",
+    "ext4") are no number, unless a passage has the name with another one ("ext3"). Values that are allowed
+    ("{2|4|6}") tell of no number by themselves.
 
     Args:
         strips: the strips that were kept.
@@ -47,8 +53,8 @@ def missing_numbers(strips: Sequence[Strip], question: str) -> list[str]:
     """
     if _DIGITS.search(question) is None:
         return []
-    told = " ".join(map(_told_with, strips))
-    question = _without_told_days(question, told, strips)
+    told = without_allowed_values(" ".join(map(_told_with, strips)), question)
+    question = _without_names(_without_told_days(question, told, strips), strips)
     asked = dict.fromkeys(NUMBER.findall(question))
     known = {_plain(each) for found in (NUMBER, _DIGITS) for each in found.findall(told)}
     known |= {date.partition("-")[0] for date in dates_of(told)}
@@ -115,6 +121,23 @@ def _numbers_of_marks(strips: Sequence[Strip], question: str) -> set[str]:
         for letters, number in _CODE.findall(question)
         if any({each for each in marks if each[0] == letters} == {(letters, number)} for marks in told)
     }
+
+
+def _without_names(question: str, strips: Sequence[Strip]) -> str:
+    """A question without its names that have digits; those that passages have with other digits are kept.
+
+    So are codes in capitals ("E21"), and a version behind a name ("python3.11").
+    """
+    codes = codes_of(question)
+    known = {name.casefold() for strip in strips for name in _NAME_WITH_DIGITS.findall(strip.passage.text)}
+
+    def kept(match: re.Match[str]) -> str:
+        name, shape = match[0].casefold(), _DIGITS.sub("0", match[0].casefold())
+        others = {each for each in known if _DIGITS.sub("0", each) == shape} - {name}
+        has_version = re.match(r"[.,:/-]\d", question[match.end() :]) is not None
+        return match[0] if others or has_version or any(match[0] in code for code in codes) else " "
+
+    return _NAME_WITH_DIGITS.sub(kept, question)
 
 
 def _told_with(strip: Strip) -> str:

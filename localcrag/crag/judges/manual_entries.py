@@ -41,6 +41,21 @@ _CALLED = re.compile(
     r"|\b (?:command|program(?:me)?|utility|tool|function|Befehl|Programm)$",
     re.IGNORECASE,
 )
+_TERM_ASKED = re.compile(
+    r"(?:[^:?]{1,60}: )?(?:what (?:does|do) (?:the )?(?P<done>.+?) (?:do|mean)"
+    r"|what(?:'s|’s| is) (?:the )?default(?: value)? (?:of|for) (?:the )?(?P<default>.+?)"
+    r"|what(?:'s|’s| is) (?!the\b|an?\b)(?P<is>.+?)(?: (?:used |good )?for)?"
+    r"|was (?:macht|tut|bewirkt|bedeutet|ist) (?P<tut>.+?)|que fait (?P<fait>.+?))"
+    r"(?: (?:in|of|for|from|with|by) (?P<of>.+))?",
+    re.IGNORECASE,
+)
+"""How a question asks for what a term means that a list defines, and of what program it is."""
+_KIND_OF_TERM = re.compile(
+    r" (?:option|setting|parameter|directive|keyword|field|variable|flag|value|key|entry|Einstellung)$",
+    re.IGNORECASE,
+)
+_VALUE_OF_TERM = re.compile(r"[=(<\[]\S.*| [=(<\[].*| \w[\w|-]*")
+"""What may stand behind a term, before its definition: "minsize size: …", "naptime (integer): …"."""
 _LEADING_OPTIONS = re.compile(r"--?[A-Za-z][\w-]*(?:[=\[ ]\S+)?(?:, ?--?[A-Za-z][\w-]*(?:[=\[ ]\S+)?)*")
 """The options that an item begins with, whose description follows without a mark."""
 _TITLE_END = re.compile(r"\(\d\w{0,3}\)| +[-–—|:] +")
@@ -66,7 +81,8 @@ def named_entries(question: str, found: Sequence[Strip]) -> dict[int, float]:
         question: the question.
         found: the strips to choose from, of one passage or of several.
     """
-    return _summaries(question, found) | _named_options(question, found) | _compared(question, found)
+    named = _named_terms(question, found) | _named_options(question, found)
+    return _summaries(question, found) | named | _compared(question, found)
 
 
 def _compared(question: str, found: Sequence[Strip]) -> dict[int, float]:
@@ -125,6 +141,45 @@ def _is_opening(strip: Strip, thing: Sequence[str]) -> bool:
     return last[: len(thing)] == list(thing) or (len(last) == 1 and last[0] in _OPENING)
 
 
+def _named_terms(question: str, found: Sequence[Strip]) -> dict[int, float]:
+    """The gains of the items that define a term without dashes which is asked for: "delaycompress: …".
+
+    They must be of one document, and all names beside it in the question of its title or what is above them.
+    """
+    asked = _TERM_ASKED.fullmatch(" ".join(question.split()).rstrip("?!. "))
+    if asked is None:
+        return {}
+    name = _KIND_OF_TERM.sub("", next(filter(None, asked.group("done", "default", "is", "tut", "fait"))))
+    name = name.strip("\"'`“”‘’").casefold()
+    beside = _words_apart(question) - _words_apart(name) - terms(name) - _OF_ANY_OPTION
+    entries = [
+        (at, strip)
+        for at, strip in enumerate(found)
+        if _defines(strip, name)
+        and all(_is_among(word, _title_terms(strip) | _words_apart(in_context(strip))) for word in beside)
+    ]
+    is_one = len({strip.passage.document for _, strip in entries}) == 1
+    return {at: NAMED_WEIGHT for at, _ in entries if is_one}
+
+
+def _words_apart(text: str) -> set[str]:
+    """The terms of a text, with the parts of its names alone: "rsyncd.conf" has two."""
+    return terms(" ".join(_NAME_PART.findall(text)))
+
+
+def _defines(strip: Strip, name: str) -> bool:
+    """Whether a strip begins the item of a list whose term is a name, with its value perhaps."""
+    at = block_index(strip)
+    if at < 0 or strip.passage.blocks[at].kind is not BlockKind.ITEM or name.startswith("-"):
+        return False
+    term, mark, _ = strip.text.partition(": ")
+    if not mark or strip.passage.blocks[at].start != strip.start or len(term) > MAX_TERM_CHARACTERS:
+        return False
+    term = term.strip("\"'`“”‘’").casefold()
+    behind = term.removeprefix(name)
+    return behind == "" or (behind != term and _VALUE_OF_TERM.fullmatch(behind) is not None)
+
+
 def _named_options(question: str, found: Sequence[Strip]) -> dict[int, float]:
     """The gains of the options that are asked for, of the command whose page has least of another name.
 
@@ -179,7 +234,7 @@ def _explained(strip: Strip) -> Iterator[str]:
 
 def _title_terms(strip: Strip) -> set[str]:
     """The terms of the title of a page, with the parts of names such as "git-trim"."""
-    return terms(" ".join(_NAME_PART.findall(strip.passage.title)))
+    return _words_apart(strip.passage.title)
 
 
 def _parts(name: str) -> list[str]:

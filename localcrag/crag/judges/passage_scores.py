@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from localcrag.calibration.scale import log_odds, sigmoid
+from localcrag.crag.judges.constant_definitions import defined_names
 from localcrag.crag.judges.mail_lookup import named_headers
 from localcrag.crag.judges.manual_entries import named_entries
 from localcrag.crag.questions.codes import lacking_codes
@@ -125,9 +126,9 @@ def strip_scores(evaluator: Evaluator, question: str, found: Sequence[Strip]) ->
 
     That of a row which is looked up is raised (:mod:`.row_lookup`), above the others of its table, so is the
     header of a mail that is asked about (:mod:`.mail_lookup`), and so is the entry of a manual that is named
-    (:mod:`.manual_entries`); those of an earlier mail where a newer one may answer
-    (:mod:`.refinement.earlier_mails`) and of a document without the code that is asked about (:mod:`.codes`)
-    are lowered.
+    (:mod:`.manual_entries`), or what gives a name its value (:mod:`.constant_definitions`); those of an
+    earlier mail where a newer one may answer (:mod:`.refinement.earlier_mails`) and of a document without the
+    code that is asked about (:mod:`.codes`) are lowered.
     """
     rows = looked_up(question, found)
     gains = _gains(question, found, rows)
@@ -151,7 +152,8 @@ def _own_scale(evaluator: Evaluator, question: str, texts: Sequence[str]) -> lis
 
 def _gains(question: str, found: Sequence[Strip], rows: Mapping[int, float]) -> dict[int, float]:
     """What the log-odds of strips gain, by their index, since they are looked up; ``rows`` that of rows."""
-    return {**rows} | named_headers(question, found) | named_entries(question, found)
+    named = named_headers(question, found) | named_entries(question, found)
+    return {**rows} | defined_names(question, found) | named
 
 
 def _nearest(found: Sequence[tuple[Strip, float]], asked: set[str]) -> list[tuple[Strip, float]]:

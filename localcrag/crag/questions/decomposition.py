@@ -46,6 +46,12 @@ _OPEN_CORRELATIVE = re.compile(r"\b(?:between|both)\b(?!.*\band\b)", re.I | re.D
 """The word "between" or "both" without the "and" that belongs to it."""
 _TOLD = re.compile(r"\s*(?:(?:i|we|you|he|she|it|they|there)\b|(?:my|our|the|a|an|this|that)\s)", re.I)
 """How a statement begins that tells what a question is about: "I lost my key; can I still …"."""
+_LEAD = re.compile(
+    r"(?!.*?\b(?:questions?|i|we|you|me|us)\b[^:]*:)\s*(?P<lead>[^:?!;\n]{1,60}?):\s+"
+    rf"{_BEFORE_QUESTION_WORD}{_QUESTION_WORD}",
+    re.I,
+)
+"""What a question names in front of a colon: "fail2ban: how long is an address banned"."""
 _NEGATION = re.compile(r"not|cannot|\w+n['’]t", re.I)
 _ASKING_VERBS = ASKING_WORDS - {"who"}
 
@@ -92,18 +98,26 @@ def parts_by_rule(question: str) -> list[str]:
     """The questions that a text contains one after the other, found by rule.
 
     A later question gets the words of earlier ones that it depends on (:func:`.follow_ups.completed`), or the
-    sentences that are told before them; if it needs none, it loses the "and" that it begins with. The words
-    that a chat added before a follow-up, up to the colon, are no part.
+    sentences that are told before them; if it needs none, it loses the "and" that it begins with. What the
+    first one names in front of a colon stands in front of each later one that lacks it. The words that a chat
+    added before a follow-up, up to the colon, are no part.
     """
     parts: list[str] = []
     pieces = _pieces(question)
     story = told_before(pieces[0])
+    lead = _LEAD.match(pieces[0])
     for piece in pieces:
         text = piece.strip(" ,;")
         asked = text if "?" in text else f"{text}?"
         whole = completed(asked, parts, narrow=False)
-        parts.append(f"{story}{asked}" if story and whole != asked else _LEADING_CONJUNCTION.sub("", whole))
+        part = f"{story}{asked}" if story and whole != asked else _LEADING_CONJUNCTION.sub("", whole)
+        parts.append(_led(part, lead["lead"].strip()) if lead and parts else part)
     return _distinct(parts)
+
+
+def _led(part: str, lead: str) -> str:
+    """A later part of a question behind what the first one names in front of a colon, unless it has it."""
+    return part if set(content_words(lead)) <= set(content_words(part)) else f"{lead}: {part}"
 
 
 def _pieces(question: str) -> list[str]:

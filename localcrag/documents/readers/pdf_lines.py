@@ -15,6 +15,8 @@ _GAP_EMS = 0.8
 """A gap between two words that is at least so wide, in font sizes, begins another segment."""
 _STRETCHED_EMS, _STRETCHED_RATIO, _STRETCHED_GAPS = 1.5, 1.35, 3
 _BLANK_PITCHES = 1.35
+_WIDE_SPACES = 1.5
+"""A gap in code that is wider than so many of its characters is of several spaces."""
 _BASELINE_EMS, _STRICT_BASELINE_EMS = 0.45, 0.2
 _MARKER = re.compile(r"[•‣▪◦●○■□▸►➢➤✓✔–—\-*·∙⁃\uf000-\uf0ff]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,4})[.)]")
 
@@ -226,12 +228,28 @@ def joined_lines(lines: Iterable[str]) -> str:
     return text
 
 
+def _width(words: Sequence[Word]) -> float:
+    """The width of a character of words on one line."""
+    return max((words[-1].x1 - words[0].x0) / len(_spaced(words)), 0.1)
+
+
+def _runs(words: Sequence[Word], width: float) -> Iterable[Sequence[Word]]:
+    """Words in a font of one width, parted where several spaces stand between them."""
+    start = 0
+    for at, (before, after) in enumerate(pairwise(words), 1):
+        if after.x0 - before.x1 > _WIDE_SPACES * width:
+            yield words[start:at]
+            start = at
+    yield words[start:]
+
+
 def code_text(group: Sequence[Line]) -> str:
     """Lines in a font of one width, with their indents."""
-    first = max(
-        (segment for line in group for segment in line.segments), key=lambda segment: len(segment.text)
-    )
-    width = max((first.x1 - first.x0) / len(first.text), 0.1)
+    every = (word for line in group for segment in line.segments for word in segment.words)
+    longest = max(every, key=lambda word: len(word.text))
+    rough = _width([longest])
+    runs = [[run for segment in line.segments for run in _runs(segment.words, rough)] for line in group]
+    width = _width(max((run for line in runs for run in line), key=lambda run: len(_spaced(run))))
     left = min(line.x0 for line in group)
     pitch = min((before.y - line.y for before, line in pairwise(group)), default=0.0)
     lines = []
@@ -239,8 +257,8 @@ def code_text(group: Sequence[Line]) -> str:
         if number and group[number - 1].y - line.y > _BLANK_PITCHES * pitch:
             lines.append("")
         text = ""
-        for segment in line.segments:
-            column = min(200, round((segment.x0 - left) / width))
-            text += " " * max(column - len(text), 1 if text else 0) + segment.text
+        for words in runs[number]:
+            column = min(200, round((words[0].x0 - left) / width))
+            text += " " * max(column - len(text), 1 if text else 0) + _spaced(words)
         lines.append(text)
     return "\n".join(lines)

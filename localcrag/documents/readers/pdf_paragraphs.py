@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from localcrag.documents.block_text import BULLET
+from localcrag.documents.fixed_width_tables import text_tables
 from localcrag.documents.readers.pdf_lines import Grid, Line, code_text, ends_in_hyphen, joined_lines
 from localcrag.types import BlockKind
 
@@ -75,13 +76,25 @@ def drafts_of(lines: Sequence[Line], body: BodyFont, *, notes: bool = False) -> 
             yield Draft(BlockKind.ROW, "", grid=first.grid)
         elif not body.mono and first.mono and not any(_BULLET.match(line.text) for line in group):
             depths.clear()
-            yield Draft(BlockKind.CODE, code_text(group), size=first.size)
+            yield from _code(group)
         elif _is_question(group) and following and not _ASKED.match(following[0].text):
             depths.clear()
             question = _heading(joined_lines(line.text for line in group), first)
             yield replace(question, bold=False)  # all are of one level, whatever words of them are bold
         else:
             yield from _group_drafts(group, body, depths, notes=notes)
+
+
+def _code(group: Sequence[Line]) -> Iterator[Draft]:
+    """Lines in a font of one width: code, or the rows of the table that all of them are."""
+    text = code_text(group)
+    lines = text.split("\n")
+    table = next(text_tables(lines), None)
+    if table is None or table.first or table.end < len(lines):
+        yield Draft(BlockKind.CODE, text, size=group[0].size)
+        return
+    for number, row in enumerate(table.rows):
+        yield Draft(BlockKind.ROW, row.text, apart=not number)
 
 
 def ends_sentence(text: str) -> bool:
