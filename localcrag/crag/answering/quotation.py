@@ -10,6 +10,7 @@ from localcrag.crag.answering.citation_check import cite
 from localcrag.crag.answering.evidence_fitting import fitting_evidence
 from localcrag.crag.answering.grounding import check_agreement
 from localcrag.crag.answering.repeated_quotes import untold, without_repeats
+from localcrag.crag.answering.row_legends import with_legends
 from localcrag.crag.answering.stored_quotes import lost_citations
 from localcrag.crag.answering.whole_tables import with_whole_table
 from localcrag.crag.doubts.amendments import corrections_first
@@ -106,7 +107,7 @@ def _readable(
     least = MIN_QUOTE_SCORE_SHARE * best_score(picked)
     near = [strip for strip in kept if strip.score >= least]
     read = with_surroundings(told, neighbours, whole_lists=procedure, several=several, evidence=near)
-    return joined(of_asked_state(read, asked))
+    return with_legends(joined(of_asked_state(read, asked)), asked, neighbours)
 
 
 def _quotation_blocks(

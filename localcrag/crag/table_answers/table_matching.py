@@ -79,8 +79,8 @@ class TableMatch:
     is compared or added up, with its ``values``; it is "" if rows are counted. ``entity`` is the column
     whose values are counted or asked for, or "". ``loose`` says that a word of the question stands nowhere in
     the table, so that its answer is to be checked. ``is_named`` says that another document of the knowledge
-    base says what the question calls the table. ``original`` is the table of the document if ``table`` is that
-    one turned round, so that its columns are rows.
+    base says what the question calls the table. ``original`` is the table of the document if ``table`` is
+    that one turned round, so that its columns are rows.
     """
 
     table: ParsedTable

@@ -1,8 +1,8 @@
 """Tables whose columns are the things and whose rows are their properties, as comparisons often are.
 
-"Which copier is the cheapest?" is asked of the row "Price · Velox 300: 2,480 · Prantl C4: 1,990". Such a table
-is turned round, so that each thing is a row, and then asked as any other one. What is found is cited by the
-row of the property that was compared.
+"Which copier is the cheapest?" is asked of the row "Price · Velox 300: 2,480 · Prantl C4: 1,990". Such a
+table is turned round, so that each thing is a row, and then asked as any other one. What is found is cited by
+the row of the property that was compared.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _EXTREMES = frozenset({Aggregate.HIGHEST, Aggregate.LOWEST, Aggregate.LATEST, Ag
 def transposed(table: ParsedTable) -> ParsedTable | None:
     """The table with a row for each of its columns but the first, whose cells name the new columns.
 
-    None if the first cells do not tell the rows apart, or add others up, or if there are less than two things.
-    The first column of the new table, with the names of the things, has no name of its own.
+    None if the first cells do not tell the rows apart, or a row adds others up, or if there are less than two
+    things. The first column of the new table, with the names of the things, has no name of its own.
     """
     label, *things = table.columns
     names = [" ".join(cell.split()) for cell in table.cells(label)]
@@ -59,7 +59,7 @@ def transposed_matches(question: TableQuestion, tables: Sequence[ParsedTable]) -
     for table in tables:
         turned = transposed(table)
         match = matched(question, turned) if turned is not None else None
-        if match is None or match.conditions or not match.column or match.entity or not match.question.subject:
+        if match is None or match.conditions or match.entity or not (match.column and match.question.subject):
             continue
         names = (*table.names, table.header(table.columns[0]))
         known = {word for name in names for word in (*roots(name), *content(name))}
