@@ -29,6 +29,7 @@ from localcrag.crag.questions.question_extent import (
 from localcrag.crag.questions.told_stories import told_before
 from localcrag.crag.refinement.closed_strings import with_closed_strings
 from localcrag.crag.refinement.knowledge_strips import span, strips
+from localcrag.crag.refinement.procedures import with_told_steps
 from localcrag.crag.refinement.recomposition import (
     completed_quotations,
     joined,
@@ -101,6 +102,7 @@ def _readable(
     procedure, several = asks_what_to_do(asked), things_asked_for(asked)
     sure = 1.0 if procedure or asks_what_it_does(asked) else SURE_STRIP
     closed, own = with_whole_listings(with_closed_strings(picked)), terms_asked_for(asked)
+    closed = with_told_steps(closed) if procedure else closed
     completed = completed_quotations(closed, sure, own, whole_steps=procedure)
     completed = with_stated_default(completed, asked, neighbours)
     told = with_telling_headings(with_whole_table(completed, asked), asked, neighbours)
