@@ -61,6 +61,13 @@ def test_nothing_is_explained_that_is_no_code_of_the_legend(row: str) -> None:
     assert explained("Tuesday?", (BlockKind.ROW, "N = night"), row=row) == []
 
 
+def test_a_code_among_other_cells_is_explained_if_its_column_is_asked_for() -> None:
+    row = "item: Leukostat · stock: 9 · place: F · expiry: 2026-05 · price: 14.60"
+    legend = BlockKind.PARAGRAPH, "F = fridge, C = cupboard"
+    assert explained("When does Leukostat expire?", legend, row=row) == []
+    assert explained("In which place is Leukostat?", legend, row=row) == [legend[1]]
+
+
 def test_a_legend_may_stand_in_the_next_passage_and_is_shown_once() -> None:
     row, key = document((BlockKind.ROW, ROTA)), document((BlockKind.PARAGRAPH, "X = free, N = night"))
     beside = Passage("q", *[getattr(key, name) for name in key.__slots__[1:]])

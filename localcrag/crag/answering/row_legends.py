@@ -33,7 +33,8 @@ def with_legends(shown: Sequence[Strip], question: str, neighbours: Neighbours) 
 
     Args:
         shown: the strips as they are shown.
-        question: the question. Of a row with columns that it names, the codes in these alone are explained.
+        question: the question. Of a row with columns of codes that it names, those in these alone are
+            explained; of another one all are, if it has hardly anything else.
         neighbours: the passages beside a passage, in which a legend may stand.
     """
     result: dict[tuple[str, int, int], Strip] = {}
@@ -49,7 +50,8 @@ def _legend_of(row: Strip, question: str, neighbours: Neighbours) -> list[Strip]
     cells = dict(map(named_cell, cells_of(row)))
     coded = {name: value.strip() for name, value in cells.items() if name and _CODE.fullmatch(value.strip())}
     named = {name: value for name, value in coded.items() if _is_named(name, question)}
-    wanted = set((named or coded).values())
+    is_roster = 2 * len(coded) >= len(cells) - 1
+    wanted = set((named or (coded if is_roster else {})).values())
     found: dict[str, Strip] = {}
     for passage in _around(row.passage, neighbours) if wanted else ():
         for code, strip in _explanations(passage, cells.keys(), row.score):
