@@ -15,7 +15,12 @@ from dataclasses import replace
 from localcrag.crag import prompts
 from localcrag.crag.questions.plain_question import is_plainer, may_have_talk
 from localcrag.crag.questions.query_terms import rewrite
-from localcrag.crag.questions.rewrite_check import leak_refusal, line_refusal, phrasing_refusal
+from localcrag.crag.questions.rewrite_check import (
+    is_refusal_foreseen,
+    leak_refusal,
+    line_refusal,
+    phrasing_refusal,
+)
 from localcrag.crag.refinement.strip_kinds import prose_of
 from localcrag.crag.retrieval import distinct
 from localcrag.crag.state import QuestionState
@@ -84,10 +89,12 @@ def search_rewritten(state: QuestionState) -> Steps[list[Hit]]:
     finds is judged by it, and all its hits are returned; once they are graded, :func:`keep_better_question`
     may take it back. Otherwise those are returned that no earlier
     search had found; none, without a search, if the line was tried before, is refused
-    (:mod:`.rewrite_check`), or the model fails. A model that may only keep the question's own words is not
-    asked about a question that has nothing to leave out.
+    (:mod:`.rewrite_check`), or the model fails. No model is asked if a refusal is foreseen, and one that may
+    only keep the question's own words none about a question that has nothing to leave out.
     """
     if state.options.extractive and not may_have_talk(state.question):
+        return []
+    if is_refusal_foreseen(state.question):
         return []
     line = yield from _line(state, state.question)
     if not line:

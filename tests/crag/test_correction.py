@@ -20,6 +20,7 @@ from localcrag.crag.correction import (
     search_rewritten,
     search_web,
 )
+from localcrag.crag.questions.rewrite_check import is_refusal_foreseen
 from localcrag.crag.state import PipelineOptions, QuestionState
 from localcrag.errors import ConstraintError, OfflineError
 from localcrag.events import Corrected, Degraded, Event, PageRead, Retrieved, Rewritten, WebAsked
@@ -130,6 +131,27 @@ def test_a_rewritten_line_is_searched_for_and_graded_against_the_question() -> N
     assert texts(hits) == ["The dose of Zeldrine is 5 mg a day."]
     assert [type(event) for event in events] == [Rewritten, Retrieved, Corrected]
     assert world.model.asked == [("line", text_of(prompts.rewrite(LOST)))]
+
+
+def test_no_line_is_asked_for_of_which_the_last_clause_alone_would_be_left() -> None:
+    world, asked = asking(Script(rewrite="what now"), question="It rattles and the current drops, what now?")
+    assert drained(search_rewritten(asked)) == ([], []) and world.model.asked == []
+
+
+@pytest.mark.parametrize(
+    ("question", "foreseen"),
+    [
+        ("The pump rattles and the current drops to 40 A. What now?", True),
+        ("Two clerks read the same file and are far apart, from what gap on is it settled?", True),
+        ("Hi, sorry to bother you. How many beds does the clinic have?", False),
+        ("When do the plants arrive? I have to warn the porter about it", False),
+        ("Which kit is it, and what does it cost?", False),
+        ("what now", False),
+        ("", False),
+    ],
+)
+def test_what_a_line_would_be_refused_for_is_foreseen(question: str, foreseen: bool) -> None:
+    assert is_refusal_foreseen(question) is foreseen
 
 
 def test_a_small_model_is_not_asked_for_a_line_if_the_question_has_nothing_to_leave_out() -> None:

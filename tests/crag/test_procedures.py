@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from localcrag.crag.refinement.knowledge_strips import strips
 from localcrag.crag.refinement.procedures import (
     MAX_LIST_CHARACTERS,
     MAX_STEPS,
     list_around,
     procedure_around,
+    with_told_steps,
 )
 from localcrag.crag.refinement.recomposition import joined, with_surroundings
 from localcrag.crag.refinement.strip_display import shown_text
@@ -196,3 +199,34 @@ def test_the_whole_list_stands_in_place_of_its_item_with_bullets() -> None:
     assert [each.text for each in with_surroundings(kept, alone)] == [ADVANTAGES[2]]
     [shown] = joined(with_surroundings(kept, alone, several={"advantag"}))
     assert shown_text(shown) == "\n".join([ADVANTAGES[0], *(f"• {item}" for item in ADVANTAGES[1:])])
+
+
+TOLD = (
+    "The lock is old.",
+    "First tie the boat to the rings.",
+    "Then ring the bell twice.",
+    "This may take ten minutes.",
+    "Finally close the gate.",
+    "It was built in 1988.",
+)
+
+
+@pytest.mark.parametrize(
+    ("picked", "shown"),
+    [
+        ("Then ring the bell twice.", TOLD[1:5]),
+        ("This may take ten minutes.", TOLD[1:5]),
+        ("The lock is old.", TOLD[:5]),
+        ("It was built in 1988.", TOLD[5:]),
+    ],
+)
+def test_steps_that_a_paragraph_tells_are_read_together(picked: str, shown: tuple[str, ...]) -> None:
+    told = listed((BlockKind.PARAGRAPH, "", " ".join(TOLD)))
+    (read,) = with_told_steps([strip for strip in strips(told) if strip.text == picked])
+    assert read.text == " ".join(shown)
+
+
+def test_a_paragraph_with_one_such_sentence_or_a_very_long_one_tells_no_steps() -> None:
+    for text in (" ".join(TOLD[:2]), " ".join((TOLD[1], "x" * MAX_LIST_CHARACTERS + ".", TOLD[2]))):
+        found = strips(listed((BlockKind.PARAGRAPH, "", text)))
+        assert with_told_steps(found) == list(found)

@@ -41,6 +41,7 @@ from localcrag.types import (
     Origin,
     Passage,
     Status,
+    Strip,
 )
 
 MAX_DOCUMENTS = 16
@@ -175,15 +176,26 @@ def aggregated(match: TableMatch) -> ComputedAnswer | None:
         column=match.table.header(match.column or match.entity),
         value=result.value,
         conditions=tuple(condition.words for condition in match.conditions),
-        rows=len(counted),
-        table_rows=len(match.table.rows),
+        rows=1 if match.original else len(counted),
+        table_rows=len((match.original or match.table).rows),
         left_out=tuple(_left_out(match, len(places) - len(counted))),
         source=passage.source,
         page=passage.page,
     )
     strips = tuple(row.strip for row in result.rows)
+    if match.original:
+        return _of_one_row(computation, result.text, strips[0])
     text, marks = _cited(f"{result.text}\n\n{_explained(computation)}")
     return ComputedAnswer(computation, text, strips, marks)
+
+
+def _of_one_row(computation: Computation, said: str, strip: Strip) -> ComputedAnswer:
+    """The answer of a table that was turned round: it cites the one row that was compared, as it stands."""
+    file = PurePath(computation.source).name or computation.source
+    left = f"; left out: {', '.join(computation.left_out)}" if computation.left_out else ""
+    told = f"{_OWN.sub(_own(1), said)}\n\n(Computed from the row {computation.column} of {file}{left}.)"
+    text, marks = _cited(told)
+    return ComputedAnswer(computation, text, (strip,), marks)
 
 
 def _own(key: int) -> str:
@@ -207,7 +219,8 @@ def _left_out(match: TableMatch, without_value: int) -> Iterator[str]:
     """The rows that do not count, in words."""
     name = match.table.header(match.column or match.entity)
     if without_value:
-        yield f"{_count(without_value, 'row')} without a value of {name}"
+        noun = "column" if match.original else "row"
+        yield f"{_count(without_value, noun)} without a value of {name}"
     for condition in match.conditions:
         cells = [row.cells.get(condition.column, "") for row in match.rows]
         if missing := sum(is_missing(cell) for at, cell in enumerate(cells) if at not in condition.rows):
@@ -378,4 +391,4 @@ def _with_header(match: TableMatch, column: str, row: ParsedRow) -> str:
     cell = row.cells.get(column, "") or _shown_row(row)
     kind = match.values.kind if column == match.column else None
     bare = cell.replace(".", "").replace("-", "").isdigit() or kind in (ColumnKind.DATE, ColumnKind.TIME)
-    return f"{match.table.header(column)} {cell}" if bare else cell
+    return f"{match.table.header(column)} {cell}".lstrip() if bare else cell

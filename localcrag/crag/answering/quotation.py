@@ -10,6 +10,7 @@ from localcrag.crag.answering.citation_check import cite
 from localcrag.crag.answering.evidence_fitting import fitting_evidence
 from localcrag.crag.answering.grounding import check_agreement
 from localcrag.crag.answering.repeated_quotes import untold, without_repeats
+from localcrag.crag.answering.row_legends import with_legends
 from localcrag.crag.answering.stored_quotes import lost_citations
 from localcrag.crag.answering.whole_tables import with_whole_table
 from localcrag.crag.doubts.amendments import corrections_first
@@ -28,6 +29,7 @@ from localcrag.crag.questions.question_extent import (
 from localcrag.crag.questions.told_stories import told_before
 from localcrag.crag.refinement.closed_strings import with_closed_strings
 from localcrag.crag.refinement.knowledge_strips import span, strips
+from localcrag.crag.refinement.procedures import with_told_steps
 from localcrag.crag.refinement.recomposition import (
     completed_quotations,
     joined,
@@ -100,13 +102,14 @@ def _readable(
     procedure, several = asks_what_to_do(asked), things_asked_for(asked)
     sure = 1.0 if procedure or asks_what_it_does(asked) else SURE_STRIP
     closed, own = with_whole_listings(with_closed_strings(picked)), terms_asked_for(asked)
+    closed = with_told_steps(closed) if procedure else closed
     completed = completed_quotations(closed, sure, own, whole_steps=procedure)
     completed = with_stated_default(completed, asked, neighbours)
     told = with_telling_headings(with_whole_table(completed, asked), asked, neighbours)
     least = MIN_QUOTE_SCORE_SHARE * best_score(picked)
     near = [strip for strip in kept if strip.score >= least]
     read = with_surroundings(told, neighbours, whole_lists=procedure, several=several, evidence=near)
-    return joined(of_asked_state(read, asked))
+    return with_legends(joined(of_asked_state(read, asked)), asked, neighbours)
 
 
 def _quotation_blocks(

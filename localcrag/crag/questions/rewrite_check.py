@@ -15,6 +15,7 @@ from localcrag.crag.prompt_leaks import leak
 from localcrag.crag.questions.follow_ups import ANAPHORS
 from localcrag.crag.questions.plain_question import omitted_matter
 from localcrag.crag.questions.query_terms import (
+    ASKING_WORDS,
     ASPECT_TERMS,
     OPENING_WORDS,
     STOP_WORDS,
@@ -29,6 +30,10 @@ from localcrag.crag.questions.query_terms import (
 _NUMBER = re.compile(r"\d+")
 _RELATIVE = frozenset({"that", "which", "who", "what", "how", "why", "where", "when", "whether", "if"})
 _FINITE = frozenset({"am", "is", "are", "was", "were", "has", "had"})
+_CLAUSES = re.compile(r"[.!?;:,]+(?:\s+|$)|\s+[-–—]\s+")
+_JOINING = frozenset({"and", "or", "but"})
+ASKING_PLACES = 3
+"""The first words of a clause, of which one asks: "from what gap on …"."""
 BEGINNING_LETTERS = 5
 """The letters that two words of one kind have in common at their beginning."""
 REPEATED_WORDS = 3
@@ -42,6 +47,21 @@ def line_refusal(line: str, question: str) -> str:
     return (
         phrasing_refusal(line, question) or _topic_refusal(line, question) or _remnant_refusal(line, question)
     )
+
+
+def is_refusal_foreseen(question: str) -> bool:
+    """Whether a model is likely to keep only the last clause of a question, and that would be refused.
+
+    Of "the pump rattles and the current drops, what now?" a small model keeps "what now?". Where it keeps a
+    clause that says more, what that finds is no better than what the whole question found.
+    """
+    clauses = [words for clause in _CLAUSES.split(question) if (words := WORD_PATTERN.findall(clause))]
+    if len(clauses) < 2 or any(folded(words[0]) in OPENING_WORDS for words in clauses[:-1]):
+        return False
+    last, first_words = " ".join(clauses[-1]), list(map(folded, clauses[-1][:ASKING_PLACES]))
+    asks = first_words[0] in OPENING_WORDS or not (OPENING_WORDS - ASKING_WORDS).isdisjoint(first_words)
+    is_joined = first_words[0] in _JOINING
+    return asks and not is_joined and bool(_topic_refusal(last, question) or _remnant_refusal(last, question))
 
 
 def phrasing_refusal(line: str, question: str, *, context: Sequence[str] = ()) -> str:

@@ -2,14 +2,16 @@
 
 A numbered list is a procedure. Its steps may go over several passages, and pictures and remarks may stand
 between them. Of a list of things one may be the answer: it is read as a whole if a question asks for all.
+Steps may be told in the sentences of a paragraph as well.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence, Set
 
 from localcrag.crag.questions.query_terms import terms
-from localcrag.crag.refinement.knowledge_strips import strip_at
+from localcrag.crag.refinement.knowledge_strips import strip_at, strips_of_block
 from localcrag.crag.refinement.step_numbers import marked_start, step_number
 from localcrag.crag.refinement.strip_context import (
     STEPS,
@@ -29,6 +31,14 @@ MAX_LIST_CHARACTERS = 1200
 """The longest list of things that is shown as a whole."""
 MAX_SHORT_ITEMS, MAX_SHORT_LIST_CHARACTERS = 6, 400
 """The most items and characters of a short list, which is not torn."""
+MIN_STEPS_TOLD = 2
+"""The fewest sentences that begin as a step does in a paragraph that tells a procedure."""
+_STEP_TOLD = re.compile(
+    r"(?:First(?:ly)?|(?:And )?[Tt]hen|Next|Second(?:ly)?|Third(?:ly)?|After (?:that|this)|Afterwards|Finally"
+    r"|Lastly|Last of all|In the end|At last|Zuerst|Zunächst|Als [Ee]rstes|Dann|Danach|Anschließend"
+    r"|Schließlich|Zuletzt|Zum Schluss|D['’]abord|Ensuite|Puis|Enfin|Primero|Después|Luego|Por último)\b"
+)
+"""How a sentence begins that tells a step of a procedure, in English, German, French and Spanish."""
 MIN_ITEMS_PICKED = 2
 """How many items of a list must be chosen for the list to be shown as a whole."""
 
@@ -41,6 +51,31 @@ def procedure_around(strip: Strip, neighbours: Neighbours) -> list[Strip]:
     """
     steps = _items_around(strip, neighbours)
     return _with_lead(strip, steps) if any(step_number(*step) for step in steps) else []
+
+
+def with_told_steps(picked: Sequence[Strip]) -> list[Strip]:
+    """The strips; one of a paragraph that tells steps in sentences becomes all of these sentences.
+
+    Two of the sentences or more begin as steps do ("First …", "Then …", "Finally …"). Those between belong to
+    them, and so does a strip before them that was picked. They are at most ``MAX_LIST_CHARACTERS`` long.
+    """
+    return [_told_steps(strip) or strip for strip in picked]
+
+
+def _told_steps(strip: Strip) -> Strip | None:
+    """The sentences of a strip's paragraph from its first step to its last; None if it tells none."""
+    passage, at = strip.passage, block_index(strip)
+    if at < 0 or passage.blocks[at].kind is not BlockKind.PARAGRAPH:
+        return None
+    sentences = strips_of_block(passage, passage.blocks[at])
+    steps = [each for each in sentences if _STEP_TOLD.match(each.text)]
+    if len(steps) < MIN_STEPS_TOLD:
+        return None
+    start, end = min(strip.start, steps[0].start), max(strip.end, steps[-1].end)
+    is_near = strip.end <= steps[-1].end
+    return (
+        strip_at(passage, start, end, strip.score) if is_near and end - start <= MAX_LIST_CHARACTERS else None
+    )
 
 
 def list_around(strip: Strip, neighbours: Neighbours, asked: Set[str]) -> list[Strip]:

@@ -9,6 +9,7 @@ from localcrag.crag.table_answers.lookup_questions import LookupQuestion
 from localcrag.crag.table_answers.parsed_tables import joined_tables, tables_of
 from localcrag.crag.table_answers.table_matching import TableMatch, matched, may_mean
 from localcrag.crag.table_answers.table_questions import TableQuestion
+from localcrag.crag.table_answers.transposed_tables import transposed_matches
 from localcrag.crag.table_answers.united_tables import united
 from localcrag.filters import Filter, matches
 from localcrag.types import Passage
@@ -19,7 +20,8 @@ def document_matches(
 ) -> Iterator[TableMatch]:
     """The tables of a document that account for the question; none of one that the filter cuts through.
 
-    If several with the same columns do, it is over the rows of all, and so if the question names them.
+    If several with the same columns do, it is over the rows of all, and so if the question names them. Those
+    are turned round of which none does as it is.
 
     Args:
         question: the form of the question.
@@ -37,8 +39,10 @@ def document_matches(
     each = (matched(question, table) for table in tables if table.columns not in within)
     both = united(question, tables)
     named = matched(*both) if both else None
-    for match in (*whole, *filter(None, each)) if named is None else (named,):
-        others = [table for table in tables if table.columns != match.table.columns]
+    found = [*whole, *filter(None, each)] if named is None else [named]
+    for match in found or transposed_matches(question, tables):
+        own = (match.original or match.table).columns
+        others = [table for table in tables if table.columns != own]
         if _is_allowed(wanted, match) and not any(may_mean(match, other) for other in others):
             yield match
 

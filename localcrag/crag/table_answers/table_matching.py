@@ -79,7 +79,8 @@ class TableMatch:
     is compared or added up, with its ``values``; it is "" if rows are counted. ``entity`` is the column
     whose values are counted or asked for, or "". ``loose`` says that a word of the question stands nowhere in
     the table, so that its answer is to be checked. ``is_named`` says that another document of the knowledge
-    base says what the question calls the table.
+    base says what the question calls the table. ``original`` is the table of the document if ``table`` is
+    that one turned round, so that its columns are rows.
     """
 
     table: ParsedTable
@@ -92,6 +93,7 @@ class TableMatch:
     conditions: tuple[RowCondition, ...]
     loose: bool = False
     is_named: bool = False
+    original: ParsedTable | None = None
 
 
 def matched(question: TableQuestion, table: ParsedTable) -> TableMatch | None:

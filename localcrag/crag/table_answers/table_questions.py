@@ -55,6 +55,8 @@ MAX_RANKED = 20
 
 _BEFORE_MOST = frozenset(word_list("which who what when where list name show give at in on"))
 """How a question begins that asks for the most or the least."""
+_OF_THEM = frozenset(word_list("the these those our my your"))
+"""How "which of the copiers" goes on before what is asked about."""
 _FINAL_PHRASES = (("in", "the", "end"), ("finally",), ("eventually",))
 """How a question says that it asks for what something cost at last."""
 _TOTAL_ASKED = re.compile(
@@ -292,6 +294,8 @@ def _extreme(tokens: list[QuestionToken]) -> TableQuestion | None:
     if superlative == "top" and count == 1:
         return None
     begin = words.index(asking) + 1 if asking in ("which", "what") else at + length
+    if words[begin : begin + 1] == ["of"] and words[begin + 1 : begin + 2] and words[begin + 1] in _OF_THEM:
+        begin += 2
     if count == 1 and begin < len(tokens) and (said := WORD_NUMBERS.get(words[begin])):
         count = said
         tokens[begin].used = True
