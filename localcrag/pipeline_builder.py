@@ -181,7 +181,12 @@ class PipelineBuilder:
         if self.models.missing:
             return DEFAULTS_WITHOUT_MODEL
         models = self.models
-        return model_defaults(models.fitness, evaluator=models.judges, small=models.is_small)
+        return model_defaults(
+            models.fitness,
+            evaluator=models.judges,
+            small=models.is_small,
+            fused=models.fusion is not None,
+        )
 
     @property
     def mode(self) -> Mode:

@@ -165,7 +165,7 @@ def test_smoke_run_exports_models_that_the_product_loads(trained: Path) -> None:
     models = LoadedModels(
         ModelSettings(
             language=str(trained / "base.gguf"),
-            adapter=str(trained / "models" / "localcrag-chat-v1.gguf"),
+            adapter=str(trained / "models" / "localcrag-chat-v2.gguf"),
             evaluator=str(trained / "models" / "localcrag-evaluator-v6.gguf"),
         ),
         trained,
@@ -247,7 +247,7 @@ def test_log_softmax_is_taken_within_each_group() -> None:
 
 
 def test_an_adapter_exported_before_can_be_fused_anew(trained: Path, tmp_path: Path) -> None:
-    adapter = trained / "models" / "localcrag-chat-v1.gguf"
+    adapter = trained / "models" / "localcrag-chat-v2.gguf"
     own = tmp_path / "own.jsonl"
     lines = [{"question": f"q{i}", "passage": f"p{i}", "relevant": i % 2 == 0} for i in range(40)]
     own.write_text("".join(json.dumps(line) + "\n" for line in lines))
@@ -292,7 +292,7 @@ def test_an_evaluator_with_more_layers_than_its_encoder_is_gone_on_from(tmp_path
         numbers = [number for question, text in pairs for number in judge.numbers(question, [text])]
     assert numbers[0] > 0 > numbers[1]
     assert np.allclose(numbers, restored.score(words, pairs), atol=0.1)
-    assert english_base(ROOT / "models" / "localcrag-chat-v1.gguf") == english_base(), "no evaluator"
+    assert english_base(ROOT / "models" / "localcrag-chat-v2.gguf") == english_base(), "no evaluator"
 
 
 def test_exported_scores_agree_with_pytorch(trained: Path, tmp_path: Path) -> None:
@@ -327,7 +327,7 @@ def test_trained_adapters_decide_in_llama_cpp_as_in_pytorch(trained: Path) -> No
     from training.gguf_files import read_adapter
     from training.packed_rows import Row, RowBatch
 
-    base, path = trained / "base.gguf", trained / "models" / "localcrag-chat-v1.gguf"
+    base, path = trained / "base.gguf", trained / "models" / "localcrag-chat-v2.gguf"
     shape, loaded = LlamaShape.read(base), Model(base)
     model = AdaptedLlama.with_pairs(base, read_adapter(path, heads=shape.heads, kv_heads=shape.kv_heads))
     tokens = ChatTokens(loaded)

@@ -94,7 +94,7 @@ def check_model(models: LoadedModels, *, seconds: float, progress: Progress) -> 
         failures=measured.failures,
         complete=measured.complete,
     )
-    defaults = model_defaults(result, evaluator=models.judges)
+    defaults = model_defaults(result, evaluator=models.judges, fused=models.fusion is not None)
     described, hints = _described(model)
     return ModelCheck(result, described, defaults, tuple(hints), measured.interrupted)
 

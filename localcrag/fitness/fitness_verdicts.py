@@ -142,7 +142,7 @@ def json_fitness(result: FitnessResult | None) -> Fitness:
     measured = None if result is None else result.json
     if measured is None or measured.asks < MIN_ITEMS:
         return Fitness.UNKNOWN
-    return _graded(fit=measured.sensible > 0.99, partly=measured.valid > 0.99)
+    return _graded(fit=measured.sensible > 0.99, partly=measured.valid > 0.99 and measured.sensible > 0)
 
 
 def instruction_fitness(result: FitnessResult | None) -> Fitness:

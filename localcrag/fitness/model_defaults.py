@@ -53,7 +53,9 @@ class ModelDefaults:
         }
 
 
-def model_defaults(result: FitnessResult | None, *, evaluator: bool, small: bool = False) -> ModelDefaults:
+def model_defaults(
+    result: FitnessResult | None, *, evaluator: bool, small: bool = False, fused: bool = False
+) -> ModelDefaults:
     """The defaults for a chat model.
 
     - The evaluator grades the passages, and a model whose yes or no is fit gives a second opinion on the
@@ -67,6 +69,9 @@ def model_defaults(result: FitnessResult | None, *, evaluator: bool, small: bool
     - Other phrasings need search lines that are fit: with partly fit ones they cost half as much again and
       brought nothing (`scripts/bench corrections`). HyDE needs answers that can be relied on.
     - A question of several parts is divided by rule if the model's JSON is unfit.
+    - A model whose word is fused with the evaluator's has been heard with that. It was trained for that one
+      question, and has an opinion neither on evidence as a whole nor on sources that may disagree; nor is it
+      asked for phrasings, which brought nothing.
 
     A part that was not measured counts as neither fit nor unfit.
 
@@ -74,6 +79,7 @@ def model_defaults(result: FitnessResult | None, *, evaluator: bool, small: bool
         result: what a check measured; None if the model was never checked.
         evaluator: whether there is an evaluator beside the model.
         small: whether the model is one of less than a billion weights or so.
+        fused: whether its yes or no is fused with the evaluator's.
     """
     yes_no = yes_no_fitness(result)
     answers = answer_fitness(result)
@@ -86,13 +92,14 @@ def model_defaults(result: FitnessResult | None, *, evaluator: bool, small: bool
         grader=GraderKind.EVALUATOR if evaluator else GraderKind.YESNO,
         mode=Mode.QUOTE if unproven or Fitness.UNFIT in (answers, instructions) else Mode.WRITE,
         corrections=_corrections(
-            phrasings=not extractive and lines is not Fitness.PARTLY, hyde=answers is not Fitness.UNFIT
+            phrasings=not (fused or extractive or lines is Fitness.PARTLY),
+            hyde=answers is not Fitness.UNFIT,
         ),
         grounding=_grounding(yes_no, answers, evaluator),
         extractive=extractive,
         divide_by_rule=json_fitness(result) is Fitness.UNFIT,
-        contradictions=yes_no is not Fitness.UNFIT,
-        second_opinion=evaluator and yes_no is Fitness.FIT,
+        contradictions=not fused and yes_no is not Fitness.UNFIT,
+        second_opinion=evaluator and not fused and yes_no is Fitness.FIT,
     )
 
 

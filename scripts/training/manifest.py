@@ -15,9 +15,9 @@ from localcrag.llm.model_file_checks import ADAPTER_BASE_KEY
 from localcrag.llm.registry import embedded_folder
 
 from .data import DataError
-from .evaluator_base import ENGLISH_EVALUATOR, ENGLISH_WORDS, MULTILINGUAL_EVALUATOR, MULTILINGUAL_WORDS
+from .evaluator_base import ENGLISH_EVALUATOR, MULTILINGUAL_EVALUATOR
 
-ADAPTER = "localcrag-chat-v1"
+ADAPTER = "localcrag-chat-v2"
 ADAPTER_WORDS = (
     "Adapter that makes SmolLM2-135M-Instruct judge passages, write search lines, complete follow-ups, and "
     "answer from evidence with citations, or decline."
@@ -33,22 +33,19 @@ def write_manifest(models: Path) -> None:
     shipped = tomllib.loads((embedded_folder() / "manifest.toml").read_text("utf-8"))["model"]
     tables = [table for table in shipped if "package" in table]
     known = (
-        (ADAPTER, Role.ADAPTER, ADAPTER_WORDS),
-        (ENGLISH_EVALUATOR, Role.EVALUATOR, ENGLISH_WORDS),
-        (MULTILINGUAL_EVALUATOR, Role.EVALUATOR, MULTILINGUAL_WORDS),
+        (ADAPTER, Role.ADAPTER),
+        (ENGLISH_EVALUATOR, Role.EVALUATOR),
+        (MULTILINGUAL_EVALUATOR, Role.EVALUATOR),
     )
-    tables += [
-        _table(path, name, role, words)
-        for name, role, words in known
-        if (path := models / f"{name}.gguf").exists()
-    ]
+    tables += [_table(path, name, role) for name, role in known if (path := models / f"{name}.gguf").exists()]
     part = models / "manifest.toml.part"
     part.write_text(tomli_w.dumps({"model": tables}), "utf-8")
     part.replace(models / "manifest.toml")
 
 
-def _table(path: Path, name: str, role: Role, words: str) -> dict[str, str | int]:
-    """The table of a file; that of an adapter names its base."""
+def _table(path: Path, name: str, role: Role) -> dict[str, str | int]:
+    """The table of a file, described in its own words; that of an adapter names its base."""
+    info = read_metadata(path)
     table: dict[str, str | int] = {
         "name": name,
         "file": path.name,
@@ -56,10 +53,9 @@ def _table(path: Path, name: str, role: Role, words: str) -> dict[str, str | int
         "sha256": sha256(path),
         "bytes": path.stat().st_size,
         "license": _LICENCE,
-        "description": words,
+        "description": str(info.value("general.description", "")),
     }
     if role is Role.ADAPTER:
-        info = read_metadata(path)
         table["base"] = str(info.value("general.base_model.0.name", ""))
         table["base_sha256"] = str(info.value(ADAPTER_BASE_KEY, ""))
     return table

@@ -20,7 +20,7 @@ from localcrag.types import GraderKind, Thresholds
 @pytest.fixture
 def model(tmp_path: Path) -> Path:
     """A model file of the test's own."""
-    return Path(shutil.copy(embedded_folder() / "localcrag-chat-v1.gguf", tmp_path / "model.gguf"))
+    return Path(shutil.copy(embedded_folder() / "localcrag-chat-v2.gguf", tmp_path / "model.gguf"))
 
 
 def made(*models: Path, judge: GraderKind = GraderKind.YESNO, temperature: float = 2.0) -> Calibration:

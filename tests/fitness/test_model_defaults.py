@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from localcrag.fitness.fitness_result import FitnessResult, YesNoFitness
+from localcrag.fitness.fitness_result import FitnessResult, JsonFitness, YesNoFitness
 from localcrag.fitness.fitness_verdicts import Fitness, fitness_of_model, verdicts, yes_no_fitness
 from localcrag.fitness.model_defaults import ModelDefaults, model_defaults
 from localcrag.types import CorrectionKind, GraderKind, Grounding, Mode
@@ -85,6 +85,17 @@ def test_the_model_judges_alone_only_if_there_is_no_evaluator(result: FitnessRes
 def test_a_model_that_judges_alone_gives_no_second_opinion() -> None:
     assert model_defaults(FIT, evaluator=True).second_opinion
     assert not model_defaults(FIT, evaluator=False).second_opinion
+
+
+def test_a_model_whose_word_is_fused_with_the_evaluator_s_is_asked_nothing_else_of_the_evidence() -> None:
+    found = model_defaults(FIT, evaluator=True, fused=True)
+    assert not found.second_opinion and not found.contradictions
+    assert found.corrections == without(CorrectionKind.PHRASINGS)
+
+
+def test_json_that_never_makes_sense_divides_no_question() -> None:
+    senseless = fitness_result(json=JsonFitness(3, 1.0, 0.0))
+    assert model_defaults(senseless, evaluator=True).divide_by_rule
 
 
 def test_a_small_model_quotes_until_it_is_checked() -> None:
