@@ -202,16 +202,16 @@ def test_what_a_stage_reads_is_drawn_into_a_file_that_it_trains_on(
 def test_drawn_rows_and_groups_are_read_as_they_were(tmp_path: Path) -> None:
     from training.drawn import read_groups, read_rows, save_groups, save_rows
     from training.encoded_groups import Encoded
-    from training.packed_rows import Decided, Shared, Written, rows
+    from training.packed_rows import Decided, Decisions, Shared, Written, rows
 
     tasks = [
         Shared((Decided((1, 2, 3), 1.0), Decided((1, 2, 40000), 0.0))),
         Shared((Written((5, 6, 7, 8), 2),)),
     ]
     filled = [*rows(iter(tasks * 300), length=64)]
-    save_rows(tmp_path / "rows.drawn", filled, 10**9, 11, 12)
+    save_rows(tmp_path / "rows.drawn", filled, 10**9, Decisions(11, 12))
     drawn = read_rows(tmp_path / "rows.drawn")
-    assert (drawn.yes, drawn.no, list(drawn.rows)) == (11, 12, filled)
+    assert (drawn.decisions, list(drawn.rows)) == (Decisions(11, 12), filled)
     groups = [Encoded([[1, 2], [3, 4, 5]], (1.0, 0.0), (0.75, 0.25)), Encoded([[9]], (0.0,), (0.0,))]
     save_groups(tmp_path / "groups.drawn", groups, 10**9)
     assert list(read_groups(tmp_path / "groups.drawn")) == groups
@@ -321,15 +321,13 @@ def test_exported_scores_agree_with_pytorch(trained: Path, tmp_path: Path) -> No
 
 def test_trained_adapters_decide_in_llama_cpp_as_in_pytorch(trained: Path) -> None:
     """Texts that share a beginning in a packed row are judged as each is alone in the product."""
-    from training.adapted_llama import AdaptedLlama, LlamaShape
+    from training.adapted_llama import AdaptedLlama
     from training.chat_tasks import Task
     from training.chat_tokens import ChatTokens
-    from training.gguf_files import read_adapter
     from training.packed_rows import Row, RowBatch
 
     base, path = trained / "base.gguf", trained / "models" / "localcrag-chat-v2.gguf"
-    shape, loaded = LlamaShape.read(base), Model(base)
-    model = AdaptedLlama.with_pairs(base, read_adapter(path, heads=shape.heads, kv_heads=shape.kv_heads))
+    model, loaded = AdaptedLlama.with_adapter(base, path), Model(base)
     tokens = ChatTokens(loaded)
     texts = ["The Rhine.", "Bread is sold there, as everywhere.", "It lies on the Rhine."]
     asked = [prompts.grade("Which river?", text, trained=True) for text in texts]

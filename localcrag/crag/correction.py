@@ -92,9 +92,8 @@ def search_rewritten(state: QuestionState) -> Steps[list[Hit]]:
     (:mod:`.rewrite_check`), or the model fails. No model is asked if a refusal is foreseen, and one that may
     only keep the question's own words none about a question that has nothing to leave out.
     """
-    if state.options.extractive and not may_have_talk(state.question):
-        return []
-    if is_refusal_foreseen(state.question):
+    has_nothing_to_leave_out = state.options.extractive and not may_have_talk(state.question)
+    if has_nothing_to_leave_out or is_refusal_foreseen(state.question):
         return []
     line = yield from _line(state, state.question)
     if not line:

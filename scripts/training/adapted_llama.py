@@ -23,6 +23,8 @@ from gguf import GGUFReader, dequantize
 from torch import nn
 from torch.nn import functional as F
 
+from .gguf_files import read_adapter
+
 Matrices = npt.NDArray[np.float32]
 MASKED = -1e9
 _ATTENTION = ("attn_q", "attn_k", "attn_v")
@@ -40,11 +42,6 @@ class LlamaShape:
     kv_heads: int
     epsilon: float
     rope_base: float
-
-    @staticmethod
-    def read(path: Path) -> LlamaShape:
-        """The shape of a file. Raises KeyError if it is no LLaMA."""
-        return LlamaShape.of(GGUFReader(path))
 
     @staticmethod
     def of(reader: GGUFReader) -> LlamaShape:
@@ -188,10 +185,13 @@ class AdaptedLlama(nn.Module):
         )
 
     @classmethod
-    def with_pairs(
-        cls, path: Path, pairs: Mapping[str, tuple[Matrices, Matrices]], dtype: torch.dtype = torch.float32
-    ) -> AdaptedLlama:
-        """The base of a file with adapters, whose rank it takes over. Raises KeyError if they do not fit."""
+    def with_adapter(cls, path: Path, adapter: Path, dtype: torch.dtype = torch.float32) -> AdaptedLlama:
+        """The base of a file with the adapters of another, whose rank it takes over.
+
+        Raises ShapeError if that is no adapter, KeyError or RuntimeError if it does not fit.
+        """
+        shape = LlamaShape.of(GGUFReader(path))
+        pairs = read_adapter(adapter, heads=shape.heads, kv_heads=shape.kv_heads)
         model = cls(path, len(next(iter(pairs.values()))[0]), dtype)
         model.set_pairs(pairs)
         return model

@@ -8,8 +8,7 @@ from localcrag.llm.chat_template import ChatFormat
 from localcrag.llm.llama_backend import Model
 
 from .chat_tasks import NO, YES, ChatTasks, Task
-from .chat_training import Decisions
-from .packed_rows import Decided, Sequenced, Shared, Written
+from .packed_rows import Decided, Decisions, Sequenced, Shared, Written
 
 
 class ChatTokens:

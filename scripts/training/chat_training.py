@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 from .adapted_llama import AdaptedLlama
 from .listwise import log_softmax_within
-from .packed_rows import Row, RowBatch
+from .packed_rows import Decisions, Row, RowBatch
 from .training_loop import Course
 
 LISTWISE_WEIGHT = 0.3
@@ -28,14 +28,6 @@ class StepSize:
 
 
 STEP_SIZES = {"cpu": StepSize(3, 1), "cuda": StepSize(32, 32)}
-
-
-@dataclass(frozen=True)
-class Decisions:
-    """The tokens that say yes and no."""
-
-    yes: int
-    no: int
 
 
 def row_batches(filled: Iterator[Row], size: StepSize) -> Iterator[list[Row]]:

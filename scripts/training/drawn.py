@@ -1,9 +1,9 @@
 """What a training reads, drawn beforehand into one file.
 
 A machine with an accelerator reads in minutes what takes a core as long to draw and to encode, and it needs
-neither the data folder nor the product for it: `scripts/train draw` writes the file, `--drawn` trains on it.
-It holds flat arrays, as `numpy.savez` writes them, in one xz stream with a window that is wide enough to find
-a passage again that many questions are asked about.
+neither the data folder nor the product for it: `scripts/train draw` writes the file, and a stage that is
+given it as `--data` trains on it. It holds flat arrays, as `numpy.savez` writes them, in one xz stream with a
+window that is wide enough to find a passage again that many questions are asked about.
 """
 
 from __future__ import annotations
@@ -23,13 +23,14 @@ import numpy.typing as npt
 
 from .data import DataError
 from .encoded_groups import Encoded
-from .packed_rows import Row
+from .packed_rows import Decisions, Row
+from .training_loop import Report
 
 Arrays = Mapping[str, npt.NDArray[Any]]
-Report = Callable[[str], None]
-
 WINDOW_BYTES = 2**28
 TOKENS_BETWEEN_REPORTS = 5_000_000
+_PRECISION = 1000
+"""Probabilities that are aimed at are kept in steps of one over this."""
 _FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 6, "dict_size": WINDOW_BYTES}]
 
 
@@ -37,13 +38,12 @@ _FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 6, "dict_size": WINDOW_BYTES}]
 class DrawnRows:
     """Rows for the chat model, and the tokens that say yes and no to it."""
 
-    yes: int
-    no: int
+    decisions: Decisions
     rows: Sequence[Row]
 
 
 def save_rows(
-    path: Path, rows: Iterable[Row], tokens: int, yes: int, no: int, report: Report | None = None
+    path: Path, rows: Iterable[Row], tokens: int, decisions: Decisions, report: Report | None = None
 ) -> None:
     """Write rows of so many tokens; the file is whole or absent."""
     columns = _Columns("ids", "positions", "tasks", "sequences", "place", "label", "task", "at", "next")
@@ -55,15 +55,15 @@ def save_rows(
         at, following = _columns_of(row.written, 2)
         columns.add(("at", at), ("next", following))
         columns.close("rows", len(row.ids), len(row.decisions), len(row.written))
-    _write(path, {**columns.arrays(3), "words": np.array([yes, no])})
+    _write(path, {**columns.arrays(3), "words": np.array([decisions.yes, decisions.no])})
 
 
 def read_rows(path: Path) -> DrawnRows:
     """The rows of a file. Raises DataError if it is none."""
     stored = _read(path, "rows", "words")
     ends = np.vstack([np.zeros((1, 3), int), stored["rows"].astype(int).cumsum(0)])
-    yes, no = (int(each) for each in stored["words"])
-    return DrawnRows(yes, no, _Lazily(len(ends) - 1, lambda at: _row(stored, ends[at], ends[at + 1])))
+    decisions = Decisions(*stored["words"].tolist())
+    return DrawnRows(decisions, _Lazily(len(ends) - 1, lambda at: _row(stored, ends[at], ends[at + 1])))
 
 
 def save_groups(path: Path, groups: Iterable[Encoded], tokens: int, report: Report | None = None) -> None:
@@ -98,9 +98,6 @@ def in_rounds(drawn: Sequence[Any], rng: random.Random) -> Iterator[Any]:
     """All that was drawn, again and again, each round in another order."""
     while True:
         yield from (drawn[at] for at in rng.sample(range(len(drawn)), len(drawn)))
-
-
-_PRECISION = 1000
 
 
 class _Columns:

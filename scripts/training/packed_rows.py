@@ -16,6 +16,14 @@ ROW_TOKENS = 768
 
 
 @dataclass(frozen=True)
+class Decisions:
+    """The tokens that say yes and no."""
+
+    yes: int
+    no: int
+
+
+@dataclass(frozen=True)
 class Written:
     """A sequence whose last `reply` tokens are to be predicted."""
 
@@ -116,11 +124,6 @@ class RowBatch:
     groups: torch.Tensor
     written: torch.Tensor
     following: torch.Tensor
-
-    @property
-    def tokens(self) -> int:
-        """How many tokens are no padding."""
-        return int((self.tasks >= 0).sum())
 
     @staticmethod
     def of(filled: Sequence[Row], length: int = ROW_TOKENS) -> RowBatch:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from localcrag.crag.refinement.knowledge_strips import span, strip_at, strips_of_block
+from localcrag.crag.refinement.knowledge_strips import is_within, span, strip_at, strips_of_block
 from localcrag.crag.refinement.strip_context import block_index
 from localcrag.types import Block, Strip
 
@@ -28,12 +28,12 @@ def untold(picked: Sequence[Strip], kept: Sequence[Strip], shown: Sequence[Strip
     best = max(picked, key=lambda strip: strip.score, default=None)
     if best is None or not any(_is_beside(best, other) for other in shown):
         return []
-    if any(_is_within(best, other) for other in shown):
+    if any(is_within(best, other) for other in shown):
         return []
     own = sorted(picked, key=lambda strip: -strip.score)
     beside = sorted((strip for strip in kept if _is_beside(strip, best)), key=lambda strip: -strip.score)
     every = {span(strip): strip for strip in reversed((*own, *beside))}
-    left = (strip for strip in reversed(every.values()) if not any(_is_within(strip, s) for s in shown))
+    left = (strip for strip in reversed(every.values()) if not any(is_within(strip, s) for s in shown))
     return [replace(strip, score=min(strip.score, best.score)) for strip in left]
 
 
@@ -50,7 +50,7 @@ def _cut(strip: Strip, shown: Sequence[Strip]) -> Strip | None:
         return strip
     within = strips_of_block(strip.passage, block)
     own = [each for each in within if strip.start <= each.start and each.end <= strip.end]
-    new = [each for each in own if not any(_is_within(each, other) for other in shown)]
+    new = [each for each in own if not any(is_within(each, other) for other in shown)]
     if not own or own[:1] == new[:1]:
         return strip
     return strip_at(strip.passage, new[0].start, strip.end, strip.score) if new else None
@@ -66,8 +66,3 @@ def _is_beside(strip: Strip, other: Strip) -> bool:
     """Whether two strips are sentences of one block."""
     block = _block(strip)
     return strip.passage.id == other.passage.id and block is not None and block == _block(other)
-
-
-def _is_within(strip: Strip, other: Strip) -> bool:
-    """Whether a strip is a part of another, or all of it."""
-    return strip.passage.id == other.passage.id and other.start <= strip.start and strip.end <= other.end

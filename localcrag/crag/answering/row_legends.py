@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from localcrag.crag.refinement.knowledge_strips import span, strip_at, strips_of_block
+from localcrag.crag.refinement.knowledge_strips import is_within, span, strip_at, strips_of_block
 from localcrag.crag.refinement.strip_context import Neighbours
 from localcrag.crag.refinement.strip_kinds import cells_of, is_row, named_cell
 from localcrag.types import BlockKind, Passage, Strip
@@ -41,7 +41,7 @@ def with_legends(shown: Sequence[Strip], question: str, neighbours: Neighbours) 
     for strip in shown:
         result.setdefault(span(strip), strip)
         for explaining in _legend_of(strip, question, neighbours) if is_row(strip) else ():
-            if not any(_is_within(explaining, other) for other in shown):
+            if not any(is_within(explaining, other) for other in shown):
                 result.setdefault(span(explaining), explaining)
     return list(result.values())
 
@@ -95,7 +95,3 @@ def _explanations(passage: Passage, columns: Collection[str], score: float) -> I
             for piece in strips_of_block(passage, block):
                 strip = strip_at(passage, piece.start, piece.end, score)
                 yield from ((match["code"], strip) for match in _EXPLAINED.finditer(piece.text))
-
-
-def _is_within(strip: Strip, other: Strip) -> bool:
-    return other.start <= strip.start and strip.end <= other.end and strip.passage.id == other.passage.id

@@ -41,19 +41,18 @@ def without_allowed_values(told: str, question: str) -> str:
         return told
     spoken_of, asked = terms(told), set(re.findall(r"[\w-]+", question.casefold()))
     counted = {number for number, what in _COUNTED.findall(question) if terms(what) & spoken_of}
-    spans = [(choice.span(), choice) for choice in choices]
-    spans += [
-        (found.span(), found)
+    repeated = [
+        found
         for found in _ENUMERATION.finditer(told)
         if set(_NUMBER.findall(found[0])) in sets and not any(_meet(found, choice) for choice in choices)
     ]
     named = any(
         key and key[1].casefold() in asked for key in (_KEY.search(told, 0, c.start()) for c in choices)
     )
-    for (start, end), found in sorted(spans, reverse=True, key=lambda each: each[0]):
+    for found in sorted([*choices, *repeated], reverse=True, key=re.Match.span):
         numbers = _NUMBER.findall(found[0])
         kept = numbers if named else [number for number in numbers if number in counted]
-        told = f"{told[:start]} {' '.join(kept)} {told[end:]}"
+        told = f"{told[: found.start()]} {' '.join(kept)} {told[found.end() :]}"
     return told
 
 

@@ -153,7 +153,7 @@ def _own_scale(evaluator: Evaluator, question: str, texts: Sequence[str]) -> lis
 def _gains(question: str, found: Sequence[Strip], rows: Mapping[int, float]) -> dict[int, float]:
     """What the log-odds of strips gain, by their index, since they are looked up; ``rows`` that of rows."""
     named = named_headers(question, found) | named_entries(question, found)
-    return {**rows} | defined_names(question, found) | named
+    return dict(rows) | defined_names(question, found) | named
 
 
 def _nearest(found: Sequence[tuple[Strip, float]], asked: set[str]) -> list[tuple[Strip, float]]:

@@ -50,3 +50,8 @@ def strip_at(passage: Passage, start: int, end: int, score: float = 0.0) -> Stri
 def span(strip: Strip) -> tuple[str, int, int]:
     """The place of a strip: the id of its passage, and its start and end."""
     return strip.passage.id, strip.start, strip.end
+
+
+def is_within(strip: Strip, other: Strip) -> bool:
+    """Whether a strip is a part of another, or all of it."""
+    return strip.passage.id == other.passage.id and other.start <= strip.start and strip.end <= other.end

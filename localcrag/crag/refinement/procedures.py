@@ -71,11 +71,10 @@ def _told_steps(strip: Strip) -> Strip | None:
     steps = [each for each in sentences if _STEP_TOLD.match(each.text)]
     if len(steps) < MIN_STEPS_TOLD:
         return None
-    start, end = min(strip.start, steps[0].start), max(strip.end, steps[-1].end)
-    is_near = strip.end <= steps[-1].end
-    return (
-        strip_at(passage, start, end, strip.score) if is_near and end - start <= MAX_LIST_CHARACTERS else None
-    )
+    start, end = min(strip.start, steps[0].start), steps[-1].end
+    if strip.end > end or end - start > MAX_LIST_CHARACTERS:
+        return None
+    return strip_at(passage, start, end, strip.score)
 
 
 def list_around(strip: Strip, neighbours: Neighbours, asked: Set[str]) -> list[Strip]:

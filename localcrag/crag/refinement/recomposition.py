@@ -12,7 +12,7 @@ from itertools import groupby
 
 from localcrag.crag.questions.calendar_dates import dates_of, without_dates
 from localcrag.crag.questions.query_terms import figures_of, terms
-from localcrag.crag.refinement.knowledge_strips import span, strip_at, strips_of_block
+from localcrag.crag.refinement.knowledge_strips import is_within, span, strip_at, strips_of_block
 from localcrag.crag.refinement.naming_headings import naming_heading
 from localcrag.crag.refinement.procedures import (
     is_of_short_list,
@@ -134,7 +134,7 @@ def with_surroundings(
         whole = whole or (list_around(best, neighbours, several) if several else [])
         whole = whole or list_of_evidence(given, evidence, neighbours)
     for strip in given:
-        if any(_is_within(strip, item) for item in whole):
+        if any(is_within(strip, item) for item in whole):
             result.update((span(item), item) for item in whole)
             continue
         led = led_to(strip, neighbours)
@@ -362,13 +362,7 @@ def _is_short(passage: Passage, start: int, end: int) -> bool:
 
 def _is_part(strip: Strip, other: Strip) -> bool:
     """Whether a strip is a part of another, and not all of it."""
-    return _is_within(strip, other) and span(strip) != span(other)
-
-
-def _is_within(strip: Strip, other: Strip) -> bool:
-    """Whether a strip is a part of another, or all of it."""
-    within = other.start <= strip.start and strip.end <= other.end
-    return within and strip.passage.id == other.passage.id
+    return is_within(strip, other) and span(strip) != span(other)
 
 
 def joined(kept: Sequence[Strip]) -> list[Strip]:

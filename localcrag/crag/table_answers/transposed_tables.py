@@ -59,12 +59,14 @@ def transposed_matches(question: TableQuestion, tables: Sequence[ParsedTable]) -
     for table in tables:
         turned = transposed(table)
         match = matched(question, turned) if turned is not None else None
-        if match is None or match.conditions or match.entity or not (match.column and match.question.subject):
+        if turned is None or match is None:
+            continue
+        if match.conditions or match.entity or not (match.column and match.question.subject):
             continue
         names = (*table.names, table.header(table.columns[0]))
         known = {word for name in names for word in (*roots(name), *content(name))}
         head = question.tokens[match.question.subject[-1]].root
-        row = next(row for row in table.rows if " ".join(row.cells[table.columns[0]].split()) == match.column)
+        row = table.rows[turned.columns.index(match.column) - 1]
         rows = tuple(replace(each, strip=row.strip) for each in match.rows)
         is_loose = match.loose or (head not in known and head not in PERSONS)
         yield replace(match, rows=rows, loose=is_loose, original=table)

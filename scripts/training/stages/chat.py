@@ -1,7 +1,7 @@
 """Stage `chat`: low-rank adapters over a chat model, for every task of the loop.
 
-With `--init` the adapters of a GGUF are trained further, on the data folder or on one's own pairs; with
-`--drawn` all that is read was drawn before.
+With `--init` the adapters of a GGUF are trained further, on the data folder or on one's own pairs.
+What `draw` wrote is read as it stands.
 """
 
 from __future__ import annotations
@@ -10,27 +10,23 @@ import random
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import torch
 
-from ..adapted_llama import AdaptedLlama, LlamaShape
+from ..adapted_llama import AdaptedLlama
 from ..base_model import base_of
-from ..chat_training import STEP_SIZES, Decisions, course, row_batches
+from ..chat_tasks import ChatTasks
+from ..chat_training import STEP_SIZES, course, row_batches
 from ..data import Example, Record, read_questions, tidy
 from ..drawn import in_rounds, read_rows, save_rows
 from ..fused_attention import use_kernels_of_any_shape
-from ..gguf_files import read_adapter
 from ..job import Job, examples_of, mine, mined, reporter
 from ..labelled_documents import document_folders, read_labelled_documents
 from ..number_format import working_format
-from ..packed_rows import Row, rows
+from ..packed_rows import Decisions, Row, rows
 from ..pairs import CHAT_MIXTURE
 from ..training_loop import Budget, train
 from ..written_answers import document_answers, read_answers
-
-if TYPE_CHECKING:
-    from ..chat_tasks import ChatTasks
 
 PEAK_RATE, FINE_TUNING_RATE = 5e-4, 2e-4
 """Peak learning rates, from nothing and from trained adapters."""
@@ -60,7 +56,7 @@ def run(job: Job) -> None:
 def draw(job: Job, file: Path, tokens: int) -> None:
     """Write what a training reads, so many tokens of it. Raises DataError, StageError, LocalCragError."""
     decisions, read = _drawing(job, base_of(job.base).file)
-    save_rows(file, read, tokens, decisions.yes, decisions.no, reporter(0))
+    save_rows(file, read, tokens, decisions, reporter(0))
 
 
 def _model(job: Job, base: Path) -> AdaptedLlama:
@@ -68,33 +64,28 @@ def _model(job: Job, base: Path) -> AdaptedLlama:
     dtype = working_format(job.device)
     if job.init is None:
         return AdaptedLlama(base, dtype=dtype)
-    shape = LlamaShape.read(base)
-    return AdaptedLlama.with_pairs(
-        base, read_adapter(job.init, heads=shape.heads, kv_heads=shape.kv_heads), dtype
-    )
+    return AdaptedLlama.with_adapter(base, job.init, dtype)
 
 
 def _drawn(file: Path) -> tuple[Decisions, Iterator[Row]]:
     """The tokens that decide, and the rows of a file, again and again."""
     drawn = read_rows(file)
-    return Decisions(drawn.yes, drawn.no), in_rounds(drawn.rows, random.Random(time.time_ns()))
+    return drawn.decisions, in_rounds(drawn.rows, random.Random(time.time_ns()))
 
 
 def _drawing(job: Job, base: Path) -> tuple[Decisions, Iterator[Row]]:
     """The tokens that decide, and rows that are drawn for ever."""
-    mine(job)
-    from localcrag.llm.llama_backend import Model
+    from localcrag.llm.llama_backend import Model  # a machine that trains on what was drawn has no llama.cpp
 
     from ..chat_tokens import ChatTokens
 
+    mine(job)
     tokens = ChatTokens(Model(base))
     return tokens.decisions, rows(tokens.drawn(_tasks(job, time.time_ns())))
 
 
 def _tasks(job: Job, seed: int) -> ChatTasks:
     """What there is to learn from the data: of one's own pairs, only grades."""
-    from ..chat_tasks import ChatTasks
-
     rng = random.Random(seed)
     examples, held_out = examples_of(job)
     if job.data.is_file():

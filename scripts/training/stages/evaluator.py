@@ -1,6 +1,6 @@
 """Stage `evaluator`: negatives are mined once, then the cross-encoder is trained, from a GGUF or anew.
 
-With `--drawn` all that is read was drawn before.
+What `draw` wrote is read as it stands.
 """
 
 from __future__ import annotations

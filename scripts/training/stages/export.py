@@ -21,14 +21,14 @@ from localcrag.llm.registry import embedded_folder
 
 from .. import benchmarks as bench
 from .. import measure
-from ..adapted_llama import AdaptedLlama, LlamaShape
+from ..adapted_llama import AdaptedLlama
 from ..base_model import base_of
 from ..calibration import Calibrated, auc, calibrate
 from ..checkpoint import load
 from ..cross_encoder import CrossEncoder
 from ..data import USER, Example
 from ..evaluator_base import ENGLISH_EVALUATOR
-from ..gguf_files import About, Measured, read_adapter, write_adapter
+from ..gguf_files import About, Measured, write_adapter
 from ..job import Job, StageError, examples_of
 from ..manifest import ADAPTER, ADAPTER_WORDS, write_manifest
 from ..pair_tokenizer import PairTokenizer
@@ -91,8 +91,7 @@ def _adapted(job: Job) -> AdaptedLlama:
     if trained := load(job.chat):
         return AdaptedLlama.restored(base, trained["model"])
     assert job.init is not None
-    shape = LlamaShape.read(base)
-    return AdaptedLlama.with_pairs(base, read_adapter(job.init, heads=shape.heads, kv_heads=shape.kv_heads))
+    return AdaptedLlama.with_adapter(base, job.init)
 
 
 def _export_adapter(job: Job, model: AdaptedLlama, path: Path, judge: Path | None) -> None:
