@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from localcrag.calibration.scale import Fusion, moved, rescaled
+from localcrag.calibration.scale import Fusion, StripFusion, moved, rescaled
 from localcrag.configured_models import MULTILINGUAL, ConfiguredModels, teacher_of
 from localcrag.events import Advanced
 from localcrag.model_address import ModelAddress
@@ -171,6 +171,18 @@ class LoadedModels(ConfiguredModels):
         else:
             return None
         return rescaled(fusion, scale, self.evaluator.scale), thresholds
+
+    @property
+    def strip_fusion(self) -> StripFusion | None:
+        """The fusion of both models about strips, in the file of the adapter or the language model, or None.
+
+        The scale of strips is the evaluator's own: one that fits the user's own questions changes it little.
+        """
+        if self.evaluator is None or self.missing or self.calibration(GraderKind.FUSED):
+            return None
+        info = self._fitted_metadata
+        weights = info.numbers("localcrag.strips.weights") if info else ()
+        return StripFusion(*weights) if len(weights) == len(fields(StripFusion)) else None
 
     @property
     def fusion_band(self) -> Thresholds | None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from localcrag.configured_models import DEFAULT_LANGUAGE_MODEL, NO_EVALUATOR
+from localcrag.crag.judges.fused_strips import FusedStrips
 from localcrag.crag.judges.graders import (
     RUBRIC_THRESHOLDS,
     CalibratedGrader,
@@ -122,7 +123,13 @@ class PipelineBuilder:
             grader=self.grader(evaluator),
             split=split,
             evaluator=evaluator,
+            strip_judge=self._strip_judge(evaluator),
         )
+
+    def _strip_judge(self, evaluator: Evaluator | None) -> FusedStrips | None:
+        """The judge of strips by both models, if they grade together and a fusion was fitted to strips."""
+        fusion = self.models.strip_fusion if self.grader_kind is GraderKind.FUSED else None
+        return FusedStrips(self.models.language, evaluator, fusion) if evaluator and fusion else None
 
     def schema_filler(self, schema: OutputSchema) -> SchemaFiller:
         """What fills the fields of a schema from one document. Raises ModelNotFound, ModelFileError."""

@@ -11,7 +11,7 @@ from training.gguf_files import Measured
 import localcrag
 from localcrag import configured_models
 from localcrag.calibration.calibration_file import Calibration
-from localcrag.calibration.scale import Scale
+from localcrag.calibration.scale import Scale, StripFusion
 from localcrag.errors import ModelFileError, ModelNotFound, ModelNotInstalled, UsageError
 from localcrag.events import Degraded, Event, answer_of
 from localcrag.llm.gguf import fingerprint
@@ -101,6 +101,19 @@ def test_a_fusion_is_read_from_the_adapter(base: Path, tmp_path: Path) -> None:
     assert models(tmp_path, base).fusion is None
     assert models(tmp_path, "smollm2-135m-instruct").fusion is not None
     assert models(tmp_path, "smollm2-135m-instruct", adapter="none").fusion is None
+
+
+def test_a_fusion_about_strips_is_read_from_the_adapter(base: Path, tmp_path: Path) -> None:
+    fused: Measured = {
+        "localcrag.strips.weights": [0.5, 0.25, -1.0, -2.0],
+        "localcrag.fusion.evaluator": "localcrag-evaluator-v6",
+    }
+    adapter = write_lora(tmp_path / "adapter.gguf", measured=fused)
+    assert models(tmp_path, base, adapter=adapter).strip_fusion == StripFusion(0.5, 0.25, -1.0, -2.0)
+    assert models(tmp_path, base).strip_fusion is None
+    assert models(tmp_path, "smollm2-135m-instruct").strip_fusion is not None
+    other = write_lora(tmp_path / "other.gguf", measured={**fused, "localcrag.fusion.evaluator": "another"})
+    assert models(tmp_path, base, adapter=other).strip_fusion is None
 
 
 def test_a_calibration_belongs_to_the_model_with_its_adapter(base: Path, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from localcrag.calibration.calibration_file import Calibration
 from localcrag.calibration.scale import Scale
+from localcrag.crag.judges.fused_strips import FusedStrips
 from localcrag.crag.judges.graders import CalibratedGrader, CascadeGrader, FusedGrader, Grader
 from localcrag.crag.state import LOCAL_CORRECTIONS, PipelineOptions
 from localcrag.errors import UsageError
@@ -26,6 +27,7 @@ from localcrag.types import (
     StripKind,
     Thresholds,
 )
+from tests.fakes.store import MemoryStore
 from tests.fitness.values import UNFIT_ANSWERS, UNFIT_FOLLOW_UPS, UNFIT_JSON, UNFIT_YES_NO, fitness_result
 from tests.shape_models import encoder, shape
 
@@ -47,6 +49,20 @@ def options(home: Path, given: AskOptions, *, chat: bool = True, **loop: object)
     if chat:
         settings = settings.with_values("model", language=str(shape("llama2")))
     return PipelineBuilder(settings, models_for(settings.model, home), given).pipeline_options()
+
+
+def test_strips_are_judged_by_both_models_where_passages_are(tmp_path: Path) -> None:
+    models = models_for(Settings(home=tmp_path).model, tmp_path)
+
+    def judge(given: AskOptions) -> FusedStrips | None:
+        return (
+            PipelineBuilder(Settings(home=tmp_path), models, given)
+            .adapters(MemoryStore(), lambda _: [])
+            .strip_judge
+        )
+
+    assert isinstance(judge(AskOptions()), FusedStrips)
+    assert judge(AskOptions(grader=GraderKind.EVALUATOR)) is None
 
 
 def test_a_question_may_say_how_many_passages_are_graded(tmp_path: Path) -> None:

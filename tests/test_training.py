@@ -66,6 +66,7 @@ def scripts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """
     sys.path.insert(0, str(ROOT / "scripts"))
     from training import benchmarks, document_search, labelled_documents, measure
+    from training.model_files import cost_rows
     from training.stages import evaluator, export
 
     with pytest.MonkeyPatch.context() as patch:
@@ -78,8 +79,8 @@ def scripts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         patch.setattr(benchmarks, "JUDGED_HITS", 10)
         patch.setattr(document_search, "STRIP_CANDIDATES", 6)
         patch.setattr(document_search, "PASSAGE_CANDIDATES", 4)
-        patch.setattr(measure, "cost_rows", partial(measure.cost_rows, seconds=0.3))
-        for name in ("CALIBRATION_QUESTIONS", "FUSION_QUESTIONS"):
+        patch.setattr(measure, "cost_rows", partial(cost_rows, seconds=0.3))
+        for name in ("CALIBRATION_QUESTIONS", "FUSION_QUESTIONS", "STRIP_QUESTIONS"):
             patch.setattr(export, name, 8)
         yield
     sys.path.remove(str(ROOT / "scripts"))
@@ -181,6 +182,7 @@ def test_smoke_run_exports_models_that_the_product_loads(trained: Path) -> None:
         (choice,) = ask_each(writer, "Which river?", ["The Rhine."])
         assert isinstance(choice, Choice) and 0 < choice.probabilities[0] < 1
         assert models.fusion is not None, "the adapter's file names the evaluator it was fused with"
+        assert models.strip_fusion is not None
     assert not list(trained.rglob("*.part"))
 
 
@@ -405,12 +407,12 @@ def test_training_has_no_copy_of_what_the_product_decides(path: Path) -> None:
 
 
 def test_what_training_shares_is_the_product_s() -> None:
-    from training import benchmarks, calibration, measure, retrieval, stages, wording
+    from training import benchmarks, calibration, measure, model_files, retrieval, stages, wording
 
     assert vars(calibration)["fit"] is fit and vars(retrieval)["rrf"] is rrf
     assert vars(wording)["content_words"] is content_words
     assert vars(benchmarks)["reranking_scores"] is reranking_scores
-    assert vars(measure)["ask_each"] is ask_each and vars(measure)["GgufEvaluator"] is GgufEvaluator
+    assert vars(measure)["ask_each"] is ask_each and vars(model_files)["GgufEvaluator"] is GgufEvaluator
     assert all(callable(stages.stage_of(name)) for name in stages.STAGES)
     assert wording.keywords("What is the name of the Rhone's source?") == "name Rhone's source"
     p, right = np.array([0.9, 0.5, 0.5, 0.5]), np.array([1.0, 1.0, 0.0, 0.0])

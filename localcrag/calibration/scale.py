@@ -63,6 +63,25 @@ class Fusion:
         return sigmoid(z + self.similarity * similarity + self.bias)
 
 
+@dataclass(frozen=True, slots=True)
+class StripFusion:
+    """A logistic regression over the log-odds of evaluator and language model about a strip.
+
+    ``evaluator`` and ``model`` are the weights of these inputs. ``unasked`` stands for the log-odds of a
+    language model that is not asked: the mean of those it has about strips that do not help.
+    """
+
+    evaluator: float
+    model: float
+    bias: float
+    unasked: float
+
+    def __call__(self, p_evaluator: float, p_model: float | None) -> float:
+        """P(the strip helps), in [0, 1]; ``p_model`` is None if the language model is not asked."""
+        told = self.unasked if p_model is None else log_odds(p_model)
+        return sigmoid(self.evaluator * log_odds(p_evaluator) + self.model * told + self.bias)
+
+
 def rescaled(fusion: Fusion, fitted_on: Scale, used: Scale) -> Fusion:
     """The fusion that gives the same P if the evaluator's probabilities are on another scale.
 

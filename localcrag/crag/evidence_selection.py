@@ -102,7 +102,9 @@ def _judged(state: QuestionState, cut: Sequence[Strip]) -> Steps[tuple[list[Stri
     """The strips that help, with their scores, and the number of the others."""
     options, evaluator = state.options, state.adapters.evaluator
     if evaluator is not None:
-        scores, floor = strip_scores(evaluator, state.question, cut), evaluator.thresholds.lower
+        judge = state.adapters.strip_judge
+        scores = judge.score(state.question, cut) if judge else strip_scores(evaluator, state.question, cut)
+        floor = evaluator.thresholds.lower
     else:
         choices = ask_each(state.adapters.model, state.question, [in_context(strip) for strip in cut])
         scores = [choice.probabilities[0] if isinstance(choice, Choice) else 0.0 for choice in choices]

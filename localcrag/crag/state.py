@@ -8,6 +8,7 @@ from time import perf_counter
 from typing import TypeVar
 
 from localcrag._platform import storable
+from localcrag.crag.judges.fused_strips import FusedStrips
 from localcrag.crag.judges.graders import Grader
 from localcrag.crag.prompt_layout import JointPassages
 from localcrag.crag.retrieval import Retriever
@@ -62,7 +63,7 @@ LOCAL_CORRECTIONS = (
 class Adapters:
     """The adapters of a pipeline, each behind its protocol.
 
-    ``split`` cuts a fetched page into passages.
+    ``split`` cuts a fetched page into passages. ``strip_judge`` judges strips in place of the evaluator.
     """
 
     store: PassageReader
@@ -71,6 +72,7 @@ class Adapters:
     grader: Grader
     split: Callable[[Document], list[Passage]]
     evaluator: Evaluator | None = None
+    strip_judge: FusedStrips | None = None
     web: WebSearch | None = None
     fetcher: PageFetcher | None = None
 

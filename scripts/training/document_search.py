@@ -110,11 +110,25 @@ def _judged(
     most: int,
 ) -> Iterator[Judged]:
     """The candidates of evenly chosen questions, judged."""
+    for question, units, answers in _candidates(pool, asked, embed, most):
+        yield Judged(np.array(score(question, units)), answers)
+
+
+def strip_candidates(
+    asked: Sequence[DocumentQuestion], embed: Embed, most: int
+) -> Iterator[tuple[str, list[Strip], Floats]]:
+    """Of evenly chosen questions, at most so many, each with its candidates and whether they answer."""
+    return _candidates(_strips_of(asked), asked, embed, most)
+
+
+def _candidates(
+    pool: Pool[Unit], asked: Sequence[DocumentQuestion], embed: Embed, most: int
+) -> Iterator[tuple[str, list[Unit], Floats]]:
     chosen = range(0, len(asked), max(1, len(asked) // most))
     questions = [asked[at].question for at in chosen]
     lexical = Bm25(pool.texts).top(questions, SEARCHED)
     similar = top(embed(questions) @ embed(pool.texts).T, SEARCHED)
     for row, at in enumerate(chosen):
         candidates = fused([list(lexical[row]), list(similar[row])])[: pool.judged]
-        scores = score(questions[row], [pool.units[i] for i in candidates])
-        yield Judged(np.array(scores), np.array([float(i in pool.right[at]) for i in candidates]))
+        answers = np.array([float(i in pool.right[at]) for i in candidates])
+        yield questions[row], [pool.units[i] for i in candidates], answers

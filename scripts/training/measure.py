@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import random
 import sys
-import tempfile
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -22,16 +20,12 @@ from localcrag.calibration.scale import Scale, log_odds, sigmoid
 from localcrag.crag import prompts
 from localcrag.crag.judges.yes_no_choices import ask_each
 from localcrag.evaluation.statistics import Floats, Whole
-from localcrag.llm.evaluator import GgufEvaluator
-from localcrag.llm.gguf import read_metadata
-from localcrag.loaded_models import LoadedModels
 from localcrag.protocols import LanguageModel
-from localcrag.settings import ModelSettings
 from localcrag.types import Thresholds
 
 from . import benchmarks as bench
 from . import chat_measure
-from .base_model import PACKAGED, base_of
+from .base_model import base_of
 from .calibration import Calibrated, Fused, auc, calibrate, calibration_error, cross_validated_auc, fuse
 from .chatter import Chatter
 from .cross_encoder import CrossEncoder
@@ -49,11 +43,12 @@ from .labelled_documents import (
     unseen_folders,
 )
 from .manifest import manifest_files
+from .model_files import cost_rows, format_rows, stored_fusions
 from .pair_tokenizer import PairTokenizer
 from .product_evaluator import product_evaluator
 from .result_row import Row
 from .retrieval import Bm25, Ranked, hit_at
-from .shipping import export_evaluator, restored_evaluator
+from .strip_fusion import judged_strips, strip_fusion_rows
 
 UNASKED = 0.5
 """P of a language model that is not asked: its log-odds are 0."""
@@ -64,10 +59,8 @@ MAX_QUESTIONS = 100
 """Questions of a collection, at most."""
 BOTH_GRADED_QUESTIONS = 25
 """Questions of a collection that the language model grades as well."""
-FORMAT_QUESTIONS = 25
 BAND_MARGIN = 0.005
 """The share of passages that a cascade may judge wrong beyond those that the fusion does."""
-PAIR_TOKENS = 250
 
 
 @dataclass(frozen=True)
@@ -324,55 +317,6 @@ def _recall(ranks: Sequence[Ranked]) -> dict[str, float]:
     return {"recall@4": hit_at(ranks, 4), "recall@1": hit_at(ranks, 1), "questions": len(ranks)}
 
 
-def format_rows(judged: dict[str, list[bench.Judged]], checkpoint: Path, most: int) -> list[Row]:
-    """AUC over the fused top 8 of up to `most` questions per collection, by the weights in f32 and in Q8_0.
-
-    Both files are written from the checkpoint into a temporary folder.
-    """
-    model, words = restored_evaluator(checkpoint), PairTokenizer(english_base().folder)
-    some = [j.found for each in judged.values() for j in each[:most]]
-    rows = []
-    with tempfile.TemporaryDirectory() as folder:
-        for kind in ("f32", "q8_0"):
-            path = Path(folder) / f"{kind}.gguf"
-            export_evaluator(model, words, path, None, kind)
-            with GgufEvaluator(path) as scorer:
-                again = bench.judge(some, scorer, sentences=False, depth=bench.GRADED_HITS)
-            logits, labels, _ = bench.graded_pairs(again)
-            figures = {
-                "auc": auc(labels, logits),
-                "MB": path.stat().st_size / 1e6,
-                "pairs": float(len(labels)),
-            }
-            rows.append(Row("formats", "all", kind, figures))
-    return rows
-
-
-def cost_rows(files: dict[str, Path], seconds: float = 4.0) -> list[Row]:
-    """Sizes of the files, and how many pairs of 250 tokens the product judges in a second on two threads."""
-    rows = []
-    for role, path in files.items():
-        info = read_metadata(path)
-        figures = {
-            "MB": info.size / 1e6,
-            "M weights": info.parameters / 1e6,
-            "context": float(info.context_train),
-        }
-        rows.append(Row("cost", role, path.stem, figures))
-    question = "What is the name of the river?"
-    text = "river " * (PAIR_TOKENS - 3 - len(question.rstrip("?").split()) - 1)
-    with product_evaluator(files["evaluator"], threads=2) as judge:
-        judge.score(question, [text])
-        before, began, pairs = judge.tokens.evaluated, time.monotonic(), 0
-        while time.monotonic() - began < seconds:
-            judge.score(question, [text] * 16)
-            pairs += 16
-        spent = time.monotonic() - began
-        tokens = (judge.tokens.evaluated - before) / pairs
-    rows.append(Row("cost", "evaluator", "speed", {"pairs/s": pairs / spent, "tokens a pair": tokens}))
-    return rows
-
-
 def measure(plan: Plan) -> list[Row]:
     """Every figure of the models in a folder, on the held-out documents of a data folder.
 
@@ -392,33 +336,27 @@ def measure(plan: Plan) -> list[Row]:
         rows += document_rows(scorer, material.embed, groups, plan.questions)
         _say("passages")
         judged = {n: bench.judge(found, scorer, plan.thorough) for n, found in material.found.items()}
+    fusion, strip_fusion = stored_fusions(files, plan.base)
     rows += rerank_rows(judged, list(bench.RULES | (bench.COSTLY_RULES if plan.thorough else {})))
-    rows += grading_rows(judged, calibrated, stored_fusion(files, plan.base))
+    rows += grading_rows(judged, calibrated, fusion)
     if plan.checkpoint:
         _say("formats")
-        rows += format_rows(judged, plan.checkpoint, FORMAT_QUESTIONS)
+        rows += format_rows(judged, plan.checkpoint)
     if "adapter" in files:
         _say("language model")
         with base_of(plan.base).with_adapter(files["adapter"], bench.CONTEXT_TOKENS) as chat:
             rows += fusion_rows(graded_by_both(judged, calibrated.scale, chat, BOTH_GRADED_QUESTIONS))
             rows += rewrite_rows(material, chat)
             with product_evaluator(files["evaluator"]) as scorer:
+                strips = {
+                    name: list(judged_strips(asked, material.embed, scorer, chat, plan.questions))
+                    for name, asked in groups.items()
+                }
+                rows += strip_fusion_rows(strips, strip_fusion)
                 rows += chat_measure.rows(
                     plan.data, material.held_out, SENTENCE_SETS, chat, scorer, plan.questions
                 )
     return rows
-
-
-def stored_fusion(files: Mapping[str, Path], base: Path | None) -> Fused | None:
-    """The fusion that the adapter's file carries for this evaluator, as the product finds it."""
-    if "adapter" not in files:
-        return None
-    named = ModelSettings(
-        language=str(base or PACKAGED), adapter=str(files["adapter"]), evaluator=str(files["evaluator"])
-    )
-    with tempfile.TemporaryDirectory() as home:
-        found = LoadedModels(named, Path(home)).fusion
-    return Fused(*found) if found else None
 
 
 def _say(what: str) -> None:

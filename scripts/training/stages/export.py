@@ -34,11 +34,14 @@ from ..manifest import ADAPTER, ADAPTER_WORDS, write_manifest
 from ..pair_tokenizer import PairTokenizer
 from ..product_evaluator import product_evaluator
 from ..shipping import export_evaluator, restored_evaluator
+from ..strip_fusion import judged_strips, strip_fusion_of
 
 CALIBRATION_QUESTIONS = 150
 """Questions of a collection, at most, that scale and thresholds are fitted to."""
 FUSION_QUESTIONS = 20
 """Questions of a collection, at most, that the fusion with the chat model is fitted to."""
+STRIP_QUESTIONS = 400
+"""Questions about documents, at most, that the fusion of both about strips is fitted to."""
 
 
 def run(job: Job) -> None:
@@ -103,14 +106,16 @@ def _export_adapter(job: Job, model: AdaptedLlama, path: Path, judge: Path | Non
     write_adapter(path, model.pairs(), model.alpha, about, heads=heads, kv_heads=kv_heads)
     if judge is None or job.data.is_file():
         return
-    found = measure.material_of(job.data, FUSION_QUESTIONS, fitting=True).found
+    material = measure.material_of(job.data, FUSION_QUESTIONS, fitting=True)
     with product_evaluator(judge) as evaluator:
         judged = {
             name: bench.judge(each, evaluator, sentences=False, depth=bench.GRADED_HITS)
-            for name, each in found.items()
+            for name, each in material.found.items()
         }
         with base.with_adapter(path, bench.CONTEXT_TOKENS) as chat:
             graded = measure.graded_by_both(judged, evaluator.own_scale, chat)
+            embed, asked = material.embed, material.documents
+            strips = list(judged_strips(asked, embed, evaluator, chat, STRIP_QUESTIONS))
     for row in measure.fusion_rows(graded):
         print(f"{row.method}: AUC {row.figures['auc']:.4f}")
     fused = measure.fusion_of(graded)
@@ -122,6 +127,7 @@ def _export_adapter(job: Job, model: AdaptedLlama, path: Path, judge: Path | Non
         "localcrag.crag.lower": fused.thresholds.lower,
         "localcrag.fusion.band.upper": band.upper,
         "localcrag.fusion.band.lower": band.lower,
+        "localcrag.strips.weights": astuple(strip_fusion_of(strips)),
     }
     about = replace(about, measured={**measured, **fitted})
     write_adapter(path, model.pairs(), model.alpha, about, heads=heads, kv_heads=kv_heads)

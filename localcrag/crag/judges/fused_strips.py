@@ -1,0 +1,48 @@
+"""How probably strips help, by the evaluator and the language model's yes or no together.
+
+The evaluator ranks the strips, and the language model is asked about the best few of them. It is right where
+the evaluator is not often enough that their fusion puts the right strip first more often, and says far better
+whether the first one is right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from localcrag.calibration.scale import StripFusion
+from localcrag.crag.judges.passage_scores import judged_alone, strip_scores
+from localcrag.crag.judges.yes_no_choices import ask_each
+from localcrag.crag.refinement.strip_context import judged_text
+from localcrag.protocols import Evaluator, LanguageModel
+from localcrag.types import Choice, Strip
+
+ASKED_STRIPS = 3
+"""The most strips of one cut that the language model is asked about."""
+
+
+@dataclass(frozen=True, slots=True)
+class FusedStrips:
+    """Judges strips by the evaluator, and the best ``ASKED_STRIPS`` of them by the language model as well.
+
+    A strip that the model is not asked about, or fails on, has the log-odds of the fusion in place of the
+    model's. The fusion was fitted to English: in another language a multilingual evaluator judges alone.
+    """
+
+    model: LanguageModel
+    evaluator: Evaluator
+    fusion: StripFusion
+
+    def score(self, question: str, found: Sequence[Strip]) -> list[float]:
+        """P(the strip helps) of each strip, in order."""
+        scores = strip_scores(self.evaluator, question, found)
+        alone = judged_alone(self.evaluator, question, [strip.text for strip in found])
+        together = [at for at, judges in enumerate(alone) if not judges]
+        asked = sorted(together, key=lambda at: -scores[at])[:ASKED_STRIPS]
+        texts = [judged_text(found[at]) for at in asked]
+        choices = dict(zip(asked, ask_each(self.model, question, texts), strict=True))
+        for at in together:
+            choice = choices.get(at)
+            p_model = choice.probabilities[0] if isinstance(choice, Choice) else None
+            scores[at] = self.fusion(scores[at], p_model)
+        return scores

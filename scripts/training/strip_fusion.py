@@ -1,0 +1,119 @@
+"""The fusion of evaluator and chat model about strips: fitted, and measured beside the evaluator alone.
+
+The candidates are the strips that a search of whole documents finds; the chat model is asked about those that
+the product asks it about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from localcrag.calibration.fit import fit
+from localcrag.calibration.scale import StripFusion, log_odds, sigmoid
+from localcrag.crag.judges.fused_strips import ASKED_STRIPS
+from localcrag.crag.judges.passage_scores import strip_scores
+from localcrag.crag.judges.yes_no_choices import ask_each
+from localcrag.crag.refinement.strip_context import judged_text
+from localcrag.evaluation.statistics import Floats
+from localcrag.protocols import Evaluator, LanguageModel
+
+from .calibration import auc, calibration_error
+from .document_search import strip_candidates
+from .groups import Embed
+from .labelled_documents import DocumentQuestion
+from .result_row import Row
+
+
+@dataclass(frozen=True)
+class JudgedStrips:
+    """The strips of one question, most probable first: log-odds of both judges, and whether each answers.
+
+    ``evaluator`` and ``answers`` have the shape (n,), ``model`` that of the strips it is asked about.
+    """
+
+    evaluator: Floats
+    model: Floats
+    answers: Floats
+
+
+def judged_strips(
+    asked: Sequence[DocumentQuestion], embed: Embed, evaluator: Evaluator, model: LanguageModel, most: int
+) -> Iterator[JudgedStrips]:
+    """What both judges say of the strips that are found for at most so many questions.
+
+    Raises LocalCragError if the language model cannot judge a strip.
+    """
+    for question, found, answers in strip_candidates(asked, embed, most):
+        scores = strip_scores(evaluator, question, found)
+        order = sorted(range(len(found)), key=lambda at: -scores[at])
+        texts = [judged_text(found[at]) for at in order[:ASKED_STRIPS]]
+        told = []
+        for choice in ask_each(model, question, texts):
+            if isinstance(choice, Exception):
+                raise choice
+            told.append(log_odds(choice.probabilities[0]))
+        sure = [log_odds(scores[at]) for at in order]
+        yield JudgedStrips(np.array(sure), np.array(told), answers[order])
+
+
+def strip_fusion_of(judged: Sequence[JudgedStrips]) -> StripFusion:
+    """The fusion, fitted in two steps: which strip is the best, and how probably the best one helps.
+
+    The weights relative to each other come from all strips that the model was asked about. The best of the
+    strips of a question helps more often than any strip with the same inputs, so the scale is that of these.
+    """
+    asked = [each for each in judged if len(each.model)]
+    inputs = [np.stack([each.evaluator[: len(each.model)], each.model], axis=1) for each in asked]
+    answers = [each.answers[: len(each.model)] for each in asked]
+    all_inputs, all_answers = np.concatenate(inputs), np.concatenate(answers)
+    together = fit(all_inputs, all_answers)
+    z = [rows @ together.weights for rows in inputs]
+    best = np.array([each.max() for each in z])
+    helps = np.array([labels[each.argmax()] for labels, each in zip(answers, z, strict=True)])
+    scale = fit(best[:, None], helps)
+    evaluator, model = map(float, together.weights * scale.weights[0])
+    return StripFusion(evaluator, model, scale.bias, float(np.median(all_inputs[all_answers == 0, 1])))
+
+
+def strip_fusion_rows(judged: Mapping[str, Sequence[JudgedStrips]], fusion: StripFusion | None) -> list[Row]:
+    """For each group of questions, the evaluator alone, and the fusion if there is one.
+
+    The figures: `first`, the share of the questions with an answer among the strips for which the most
+    probable one answers; `sure`, the AUC of the greatest probability for whether its strip answers;
+    `ece`, the calibration error of that probability.
+    """
+    rows = []
+    for name, each in judged.items():
+        alone = [(_sigmoids(strips.evaluator), strips.answers) for strips in each]
+        rows.append(Row("documents", name, "strips, evaluator", _figures(alone)))
+        if fusion:
+            fused = [(_fused(fusion, strips), strips.answers) for strips in each]
+            rows.append(Row("documents", name, "strips, evaluator + language model", _figures(fused)))
+    return rows
+
+
+def _sigmoids(z: Floats) -> Floats:
+    return np.array([sigmoid(value) for value in z.tolist()])
+
+
+def _fused(fusion: StripFusion, strips: JudgedStrips) -> Floats:
+    """P of each strip, shape (n,)."""
+    told: list[float | None] = [sigmoid(z) for z in strips.model.tolist()]
+    told += [None] * (len(strips.evaluator) - len(told))
+    sure = [sigmoid(z) for z in strips.evaluator.tolist()]
+    return np.array([fusion(*pair) for pair in zip(sure, told, strict=True)])
+
+
+def _figures(judged: Sequence[tuple[Floats, Floats]]) -> dict[str, float]:
+    best = np.array([p.max() for p, _ in judged])
+    helps = np.array([answers[p.argmax()] for p, answers in judged])
+    is_answered = np.array([answers.any() for _, answers in judged])
+    return {
+        "first": float(helps[is_answered].mean()),
+        "sure": auc(helps, best),
+        "ece": calibration_error(best, helps),
+        "questions": float(len(judged)),
+    }
