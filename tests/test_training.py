@@ -513,6 +513,8 @@ def test_every_bar_is_held_against_what_was_measured(
         "written answers: gold contained", "written answers: unanswerable declined",
         "written answers: right citations",
     }  # fmt: skip
+    of_documents = {row["method"] for row in made["figures"] if row["part"] == "documents"}
+    assert {"strips", "strips, evaluator", "strips, evaluator + language model"} <= of_documents
     pick = bars["sentence pick, 10 points above cosine", "squad_v2"]
     assert pick["wanted"] == f">= {pick['cosine'] + 0.1:.3f}"
     assert pick["verdict"] == ("met" if pick["got"] >= pick["cosine"] + 0.1 else "not met")

@@ -10,7 +10,7 @@ from statistics import fmean, pstdev
 from typing import TYPE_CHECKING
 
 from localcrag.calibration.scale import log_odds
-from localcrag.crag.questions.calendar_dates import are_shared, is_day
+from localcrag.crag.questions.calendar_dates import are_shared, is_day, months_asked
 from localcrag.crag.questions.codes import codes_of, has_code
 from localcrag.crag.questions.document_versions import of_asked_version
 from localcrag.crag.questions.query_terms import figures_asked, figures_of
@@ -136,11 +136,11 @@ class Retriever:
     def _of_the_day(
         self, best: Sequence[Hit], found: Sequence[Hit], question: str, filter: Filter | None
     ) -> list[Hit]:
-        """The parts of the documents with tables among the best hits that have the day of a question.
+        """The parts of documents with tables among the best hits that have the day or month of a question.
 
-        There are none if the question names no day, or a passage that was found has it.
+        There are none if the question names none, or a passage that was found has it.
         """
-        days = {figure for figure in figures_asked(question) if is_day(figure)}
+        days = {figure for figure in figures_asked(question) if is_day(figure)} | months_asked(question)
         if not days or any(has_figure(hit.passage, days) for hit in found):
             return []
         of_tables = {hit.passage.source: hit.passage.document for hit in best if has_rows(hit.passage)}
@@ -174,9 +174,12 @@ def with_named_figures(best: Sequence[Hit], found: Sequence[Hit], question: str)
     """The best hits, the last one replaced by the first hit found with a figure that no other has.
 
     A version, a date or a number of a part is named by a question to find the one row that has it, or that
-    holds on that day, and to the evaluator the rows of a table are all alike.
+    holds on that day, and to the evaluator the rows of a table are all alike. A month of a year says more
+    than its year.
     """
-    named = figures_asked(question, _LONG_NUMBER)
+    months = months_asked(question)
+    is_month = months and any(has_figure(hit.passage, months) for hit in found)
+    named = months if is_month else figures_asked(question, _LONG_NUMBER)
 
     def has_one(hit: Hit) -> bool:
         return has_figure(hit.passage, named)

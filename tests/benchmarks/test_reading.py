@@ -16,7 +16,7 @@ from benchmarks.reading.pdf_files import pdf
 from benchmarks.reading.questions import Cited, Outcome, Question, spread
 from benchmarks.reading.readability import flaws
 from benchmarks.reading.source_text import parsed, text_of
-from benchmarks.reading.text_files import eml
+from benchmarks.reading.text_files import eml, ipynb
 from benchmarks.reading.web_files import html
 from benchmarks.report import Report, Room
 
@@ -123,6 +123,13 @@ def test_a_mail_needs_no_attachment_and_a_page_may_be_in_another_language() -> N
     source = parsed(f"---\n{fields}\n---\nDas Tor ist zu.\n")
     assert b"Das Tor ist zu." in eml(source)
     assert b'<html lang="de">' in html(source)
+
+
+def test_a_table_of_a_notebook_is_one_of_its_cell() -> None:
+    made = json.loads(
+        ipynb(parsed("---\ntitle: Fans\n---\n# Fans\n\n| Fans | Seeing |\n|---|---|\n| 20 | 2.6 |\n"))
+    )
+    assert made["cells"][0]["source"] == "# Fans\n\n| Fans | Seeing |\n|---|---|\n| 20 | 2.6 |"
 
 
 def test_a_source_has_pieces_of_every_kind() -> None:

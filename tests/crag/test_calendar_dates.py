@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from localcrag.crag.questions.calendar_dates import are_shared, dates_of, without_dates
+from localcrag.crag.questions.calendar_dates import (
+    are_shared,
+    dates_of,
+    month_of,
+    months_asked,
+    without_dates,
+)
 from localcrag.crag.questions.query_terms import figures_asked, figures_of
 
 
@@ -41,6 +47,29 @@ def test_a_date_in_either_order_is_shared_with_each_of_its_days() -> None:
 def test_a_column_may_be_named_by_the_day_of_the_week_and_its_number() -> None:
     assert figures_of("Name: Ada · Sat 16: off") == {"~6-16"}
     assert {"~6-16"} <= figures_asked("Who works on Saturday 16 May?") & figures_asked("on 16/05/2026")
+
+
+@pytest.mark.parametrize(
+    ("question", "months"),
+    [
+        ("beer duty for july 2025", {"2025-07"}),
+        (
+            "what came in in Jul 2025 and in 08/2025, what may come in May 2026",
+            {"2025-07", "2025-08", "2026-05"},
+        ),
+        ("between June and July 2025", set()),
+        ("since July 2025, until the end of May 2026", set()),
+        ("on 14 July 2025, in July, in 2025-07-14 or in 2024/25", set()),
+    ],
+)
+def test_months_of_a_year_are_named_one_by_one(question: str, months: set[str]) -> None:
+    assert months_asked(question) == months <= figures_asked(question)
+
+
+def test_a_cell_is_a_month_in_any_notation() -> None:
+    cells = ("2025-07", "07/2025", "7.2025", "July 2025", "Jul. 2025", "Juli 2025")
+    assert {month_of(cell) for cell in cells} == {"2025-07"}
+    assert {month_of(cell) for cell in ("2025-07-14", "2025-13", "July", "since July 2025")} == {""}
 
 
 def test_other_figures_stay_as_they_are() -> None:

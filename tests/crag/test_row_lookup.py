@@ -298,6 +298,15 @@ def test_a_row_is_named_by_a_day_that_it_holds_on() -> None:
     assert looked_up("Who is on call on 15 April 2026?", turns) == {0: COMPLETE_WEIGHT}
 
 
+def test_a_row_is_named_by_its_month() -> None:
+    rows = ("month: 2024-07 · duty_gbp: 10", "month: 2025-07 · duty_gbp: 12", "month: 2025-08 · duty_gbp: 14")
+    returns = strips(table(*rows, heading=""))
+    assert looked_up("duty for july 2025", returns) == {1: COMPLETE_WEIGHT}
+    assert looked_up("How much beer duty was it in August?", returns) == {2: INCOMPLETE_WEIGHT}
+    assert looked_up("duty for july", returns) == looked_up("duty for july 2023", returns) == {}
+    assert looked_up("duty since July 2025", returns) == {}
+
+
 def test_who_has_duty_is_on_call() -> None:
     rows = ("Week: 16 · From: 13 April · First: Ada", "Week: 17 · From: 20 April · First: Ben")
     turns = strips(table(*rows, heading="On call, April"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from localcrag.crag.table_answers.document_matches import document_matches, is_told_by_cells
 from localcrag.crag.table_answers.parsed_tables import ParsedTable, joined_tables, tables_of
 from localcrag.crag.table_answers.table_matching import matched, may_mean
 from localcrag.crag.table_answers.table_questions import recognised
@@ -51,6 +52,20 @@ LICENCES = [
     "Product: Office · In use: 70 · Bought: 72 · Price once: 900 · Cost per year: 51",
     "Product: Safe · In use: 12 · Bought: 10 · Price once: 100 · Cost per year: 64",
 ]
+ROTA = [
+    "boat-schedule",
+    "day: 2026-10-03 · shift: am · desk: Ann Moss · boat: Cy Dahl · status: done",
+    "day: 2026-11-07 · shift: am · desk: Bo Lind · boat: Ann Moss · status: lost (fog)",
+    "day: 2026-11-08 · shift: pm · desk: Bo Lind · boat: Cy Dahl · status: done",
+    "day: 2026-12-05 · shift: am · desk: Bo Lind · boat: Ann Moss · status: lost (fog)",
+    "day: 2027-01-09 · shift: am · desk: Bo Lind · boat: Ann Moss · status: lost (fog)",
+]
+SPECIAL_LEAVE = [
+    "Special leave",
+    "Name: Ann · Date: 2025-04-11 · Days: 1 · Reason: moving house",
+    "Name: Bo · Date: 2025-05-19 · Days: 10 · Reason: birth of a child",
+    "Name: Cy · Date: 2024-06-05 · Days: 3 · Reason: accident",
+]
 POOL = ("Pool", "No.: 1 · Service: Day ticket · Fee: 4", "No.: 2 · Service: Season · Fee: 80")
 HALLS = ("Halls", "No.: 3 · Service: Kitchen · Fee: 45", "No.: 4 · Service: Cellar · Fee: 110")
 
@@ -85,6 +100,15 @@ HALLS = ("Halls", "No.: 3 · Service: Kitchen · Fee: 45", "No.: 4 · Service: C
         ("Which item is the largest?", [row.replace("Total: 50", "Total: 51") for row in BUDGET], None),
         ("Which product is the most expensive per year?", LICENCES, "64"),
         ("Which product is the most expensive per month?", LICENCES, None),
+        ("On how many days in November is Bo Lind down for the desk?", ROTA, "2"),
+        ("On how many days in November is Bo Lind ill for the desk?", ROTA, None),
+        ("How many days in the October to December plan were lost to fog?", ROTA, "2"),
+        ("How many days were lost to fog between October and December 2026?", ROTA, "2"),
+        ("How many days were lost to fog in October and December?", ROTA, None),
+        ("How many days were lost to fog from November to January?", ROTA, None),
+        ("How many days in the log were lost to fog?", ROTA, None),
+        ("How many days of special leave were taken in 2025 by everybody together?", SPECIAL_LEAVE, "11"),
+        ("How many days of special leave were taken in 2025 by nurses together?", SPECIAL_LEAVE, None),
     ],
 )
 def test_sums_are_asked_for_in_many_words(question: str, rows: list[str], answer: str | None) -> None:
@@ -155,3 +179,19 @@ def test_another_sheet_with_the_column_that_is_asked_for_may_be_meant(question: 
     assert form is not None
     match = matched(form, _table(*ALLOWANCE))
     assert match is not None and may_mean(match, _table(*ITEMS)) is is_other
+
+
+@pytest.mark.parametrize(
+    ("question", "is_told"),
+    [
+        ("How many days in November were lost to fog?", True),
+        ("How many days were lost to fog?", False),
+        ("How many reports of Bo Lind were lost to fog in November?", False),
+    ],
+)
+def test_cells_of_two_columns_tell_which_table_is_meant(question: str, is_told: bool) -> None:
+    form = recognised(question)
+    rows = [*ROTA, ROTA[2].replace("11-07", "11-09")]
+    assert form is not None
+    (match,) = document_matches(form, passages(rows), None)
+    assert is_told_by_cells(match) is is_told

@@ -17,7 +17,7 @@ from localcrag.crag.answering.bracketed_numbers import disarmed
 from localcrag.crag.answering.citation_check import cite
 from localcrag.crag.refinement.recomposition import numbered
 from localcrag.crag.state import ComputedAnswer, Outcome, QuestionState
-from localcrag.crag.table_answers.document_matches import document_matches
+from localcrag.crag.table_answers.document_matches import document_matches, is_told_by_cells
 from localcrag.crag.table_answers.lookup_questions import LookupQuestion
 from localcrag.crag.table_answers.parsed_tables import ParsedRow
 from localcrag.crag.table_answers.table_matching import TableMatch
@@ -69,7 +69,7 @@ def compute(
 
     Yields Computed and Decided if there is one. A table counts if a search found rows of its document, and
     it is the only one of them that answers; at least one of its rows must be among the best hits, unless
-    another document says of its name what the question calls it.
+    another document says of its name what the question calls it, or two of its columns say which rows count.
 
     Args:
         state: the question and its adapters.
@@ -90,7 +90,7 @@ def compute(
             computed = aggregated(match)
             if computed is None:
                 return None
-            is_near = source in near or match.is_named
+            is_near = source in near or match.is_named or is_told_by_cells(match)
             if content not in answers or is_near:
                 answers[content] = computed, is_near, match.loose
     exact = [answer for answer in answers.values() if not answer[2]] or list(answers.values())

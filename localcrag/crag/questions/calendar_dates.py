@@ -64,6 +64,40 @@ _ON_WEEKDAY = re.compile(
 )
 """A day of the month after that of the week: "Sat 16"."""
 
+_MONTH_OF_YEAR = re.compile(
+    rf"\b(?P<name>{_NAME})\.?,? (?P<year>(?:19|20)\d\d)(?!\d|[-/.]\d)"
+    r"|(?<![\w./-])(?P<month>0?[1-9]|1[0-2])[/.](?P<year2>(?:19|20)\d\d)(?![\w/-])"
+    r"|(?<![\w./-])(?P<year3>(?:19|20)\d\d)-(?P<month3>0[1-9]|1[0-2])(?![\w/-])",
+    re.IGNORECASE,
+)
+"""A month of a year: July 2025, Jul 2025, 07/2025, 2025-07."""
+_OPEN_SPAN = re.compile(
+    r"\b(?:after|before|by|since|till|until|up to)\s+(?:the\s+end\s+of\s+)?$", re.IGNORECASE
+)
+"""What makes a month one end of a span of time."""
+_MONTH_NAME = re.compile(rf"\b(?!(?:may|mar|mars|march)\b)(?i:{_NAME})\b")
+"""The name of a month, unless it is another word in lower case."""
+
+
+def month_of(cell: str) -> str:
+    """The month of a year that a cell consists of, as "2025-07"; "" if it holds anything else."""
+    found = _MONTH_OF_YEAR.fullmatch(cell.strip())
+    return _month(found) if found else ""
+
+
+def months_asked(question: str) -> set[str]:
+    """The months of years that a question names one by one, as "2025-07"; none of a span ("since May")."""
+    undated = without_dates(question)
+    found = list(_MONTH_OF_YEAR.finditer(undated))
+    names = len(_MONTH_NAME.findall(undated))
+    is_span = names > len(found) or any(_OPEN_SPAN.search(undated[: match.start()]) for match in found)
+    return set() if is_span else set(map(_month, found))
+
+
+def _month(found: re.Match[str]) -> str:
+    number = found["month"] or found["month3"] or MONTHS[found["name"].lower()]
+    return f"{found['year'] or found['year2'] or found['year3']}-{int(number):02}"
+
 
 def weekday_numbers(text: str) -> set[str]:
     """The days of a text by their day of the week and their number, as "~6-16" for "Saturday 16 May".

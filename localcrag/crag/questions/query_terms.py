@@ -15,6 +15,7 @@ from localcrag.crag import prompts
 from localcrag.crag.questions.calendar_dates import (
     bare_weekday_numbers,
     dates_of,
+    months_asked,
     weekday_numbers,
     without_dates,
 )
@@ -111,8 +112,8 @@ def figures_of(text: str, others: re.Pattern[str] = _FIGURES) -> set[str]:
 
 
 def figures_asked(question: str, others: re.Pattern[str] = _FIGURES) -> set[str]:
-    """The figures of a question, with its days as columns are named by them ("Sat 16")."""
-    return figures_of(question, others) | weekday_numbers(question)
+    """The figures of a question, with its days as columns are named by them ("Sat 16"), and its months."""
+    return figures_of(question, others) | weekday_numbers(question) | months_asked(question)
 
 
 def is_english(text: str) -> bool:

@@ -14,6 +14,7 @@ from localcrag.crag.questions.calendar_dates import (
     are_shared,
     dates_of,
     day_of,
+    month_of,
     readings_of,
     without_days,
 )
@@ -48,6 +49,7 @@ _OTHER_WORDS = frozenset({"may", "march", "mar", "sat", "sun", "wed", "mars", "d
 """Names of days and months that are other words if they are written in lower case."""
 MIN_NEARLY_NAMED_TERMS = 4
 """The fewest words of a cell that is named if one of them is missing: "V-belt for drive Rasant 46"."""
+_YEAR = re.compile(r"(?:19|20)\d\d")
 _WORD_JOINER = re.compile(r"[-_/.]")
 _LIGHT_TERMS = terms(
     "against anybody between during happen happened into keep kept mean means need needed needs "
@@ -178,6 +180,13 @@ class CellQuery:
         low, high = float(between["low"].replace(",", ".")), float(between["high"].replace(",", "."))
         return {word for word in self.words if word.isdecimal() and low <= float(word) <= high}
 
+    def _month_words(self, month: str) -> set[str]:
+        """The words of the question for a month of a year, which it may name without the year."""
+        words = self.months.get(int(month[5:]), set()) if month else set()
+        if month in self.figures:
+            return words | ({month[:4]} & self.words)
+        return set() if any(map(_YEAR.fullmatch, self.words)) else words
+
     def _within(self, column: str, value: str) -> set[str]:
         """The words of the question for what lies within the range that a cell names, or is its quantity.
 
@@ -185,6 +194,7 @@ class CellQuery:
         """
         found = {word for number in weekdays_in(value) for word in self.weekdays.get(number, ())}
         found |= {word for number in months_in(value) for word in self.months.get(number, ())}
+        found |= self._month_words(month_of(value))
         if self.quantities and (own := _own_quantity(column, value)):
             found |= {word for quantity, words in self.quantities if quantity == own for word in words}
         bounds = bounds_of(value)

@@ -14,6 +14,9 @@ from localcrag.crag.table_answers.united_tables import united
 from localcrag.filters import Filter, matches
 from localcrag.types import Passage
 
+MIN_TELLING_COLUMNS = 2
+"""How many columns with conditions make a table the one that is meant, however far down the hits it is."""
+
 
 def document_matches(
     question: TableQuestion | LookupQuestion, passages: Sequence[Passage], wanted: Filter | None
@@ -45,6 +48,12 @@ def document_matches(
         others = [table for table in tables if table.columns != own]
         if _is_allowed(wanted, match) and not any(may_mean(match, other) for other in others):
             yield match
+
+
+def is_told_by_cells(match: TableMatch) -> bool:
+    """Whether a question has all its words in a table, some of them in cells of two columns or more."""
+    columns = {condition.column for condition in match.conditions}
+    return not match.loose and len(columns) >= MIN_TELLING_COLUMNS
 
 
 def _is_allowed(wanted: Filter | None, match: TableMatch) -> bool:

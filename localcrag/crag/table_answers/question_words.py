@@ -51,6 +51,8 @@ _BIDDING_AFTER = re.compile(
     r"\?\s*(?:please )?(?:add (?:them|it|that) up|count(?: them)?|work it out)(?: please)?\W*$", re.IGNORECASE
 )
 """What bids to do so behind it: "How many are there? Please count"."""
+_BEFORE_HOW_MANY = re.compile(r"(?:at|during|for|from|in|of|on|to|with) (?=how many\b)", re.IGNORECASE)
+"""What says of the rows that are counted how they are meant: "on how many days"."""
 _AT_PRESENT = re.compile(r"\bat (?:present|the moment)\b,?", re.IGNORECASE)
 """What says no more than "now"."""
 _LEFT_OUT = re.compile(
@@ -142,14 +144,16 @@ def with_plain_wording(question: str) -> str:
     "Sold out" is "not in stock", "to be reordered" is "below the minimum", and "budget: which line is the
     largest?" is "which line is the largest of the budget". "Add up what she earned" is "how much
     she earned in total", "add up all windows" is "how many windows in total", "tax of May, total" is "what is
-    the total tax of May", "the last three months of 2025" is "Q4 2025", and "this year's sales are" is "sales
-    of this year are".
+    the total tax of May", "the last three months of 2025" is "Q4 2025", "this year's sales are" is "sales
+    of this year are", and "on how many days" is "how many days".
     """
     question = _MEANING.sub(" ", question.strip())
     question = _BIDDING_AFTER.sub("?", _BIDDING.sub("", _AT_PRESENT.sub("", question), count=1))
     question = _LEFT_OUT.sub(r" without \g<what>", question)
     if (found := _TOPIC.match(question)) is not None:
         question = f"{question[found.end() :].rstrip(' ?!.')} of the {found[1]}"
+    if (found := _BEFORE_HOW_MANY.match(question)) is not None:
+        question = question[found.end() :]
     if (found := _ADD_WHAT.match(question)) is not None:
         question = f"how much {question[found.end() :].rstrip(' ?!.')} in total"
     elif (found := _ADD_ALL.match(question)) is not None:

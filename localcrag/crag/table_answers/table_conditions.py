@@ -28,6 +28,8 @@ _LEAST_WORDS = frozenset(map(root, word_list("minimum min least mindestbestand m
 """Words for the least that should be in stock."""
 _SEVERAL = re.compile(r"\s*[,;&+/]\s+|\s+and\s+")
 """What stands between the several things that a cell lists: "Ann, Bo"."""
+_TO_MONTH = frozenset({("to",), ("until",), ("till",), ("through",)})
+"""What stands between the first and the last month of several."""
 _QUARTER = re.compile(r"Q[1-4]", re.IGNORECASE)
 _SIGNS = {">": "more than", "<": "less than", ">=": "at least", "<=": "at most", "=": "="}
 _TEMPORAL_SIGNS = {">": "after", "<": "before", ">=": "since"}
@@ -232,9 +234,10 @@ class TableConditions(TableColumns):
         quarters = [at - 1 for at in years if at and _QUARTER.fullmatch(self.tokens[at - 1].text)]
         if quarters and not self._is_quarter_of_table(quarters[0]):
             raise UnclearError
-        if quarters or len(years) > 1 or len(months) > 1 or not (years or months):
+        run = self._run_of_months(months)
+        if quarters or len(years) > 1 or (len(months) > 1 and not run) or not (years or months):
             return
-        if self._is_period_of_table(years, months):
+        if not run and self._is_period_of_table(years, months):
             for at in (*years, *months):
                 self.tokens[at].used = True
             return
@@ -247,9 +250,9 @@ class TableConditions(TableColumns):
         values = self.kinds[column].values
         rows = set(range(len(values)))
         said = []
-        for at in months:
-            month = month_number(self.tokens[at].low)
-            rows = {n for n in rows if isinstance(value := values[n], date) and value.month == month}
+        named = run or {month_number(self.tokens[at].low) or 0 for at in months}
+        if named:
+            rows = {n for n in rows if isinstance(value := values[n], date) and value.month in named}
         for at in years:
             rows = {
                 n
@@ -257,11 +260,24 @@ class TableConditions(TableColumns):
                 if (value := values[n]) is not None and _year(value) == int(self.tokens[at].text)
             }
         for at in sorted((*months, *years)):
-            said.append(self.tokens[at].text)
+            said += ["to", self.tokens[at].text] if run and at == months[1] else [self.tokens[at].text]
             self.tokens[at].used = True
         self.conditions.append(
             RowCondition(column, f"{self.table.header(column)} in {' '.join(said)}", frozenset(rows))
         )
+
+    def _run_of_months(self, places: Sequence[int]) -> set[int]:
+        """The months from the one at the first place to that at the second: "October to December".
+
+        None if the words between them, and before the first, do not say so.
+        """
+        if len(places) != 2:
+            return set()
+        first, last = (month_number(self.tokens[at].low) or 0 for at in places)
+        between = tuple(token.low for token in self.tokens[places[0] + 1 : places[1]])
+        before = self.tokens[places[0] - 1].low if places[0] else ""
+        is_run = between in _TO_MONTH or (before, between) == ("between", ("and",))
+        return set(range(first, last + 1)) if is_run else set()
 
     def _is_quarter_of_table(self, at: int) -> bool:
         """Account for the quarter at a place and its year; False if no name of the table has both."""

@@ -12,6 +12,9 @@ from localcrag.crag.table_answers.table_columns import content
 from localcrag.crag.table_answers.table_conditions import is_akin
 from localcrag.crag.table_answers.table_values import WORD, ColumnKind, root, roots, word_list
 from localcrag.crag.table_answers.table_vocabulary import (
+    ASSIGNED_WORDS,
+    DOCUMENT_KINDS,
+    EVERYBODY,
     FUNCTION_WORDS,
     LIGHT_VERBS,
     PRONOUNS,
@@ -47,7 +50,8 @@ class TableNames(RowStates):
         """Account for words of the table's names, of its file and of its document's title.
 
         A word that occurs in cells is a condition that was not understood, unless the words beside it stand
-        beside it in a name as well. So is one of several things or years that a name lists.
+        beside it in a name as well. So is one of several things or years that a name lists. A "schedule" is
+        a plan as well.
         """
         parts = [part for name in self.table.names for part in _PART_BREAK.split(name)]
         versions = [found[0] for part in parts for found in _VERSION.finditer(part)]
@@ -57,6 +61,7 @@ class TableNames(RowStates):
         self._take_whole(parts)
         within = self.words_in_cells()
         known = {word for name in (*parts, self.table.prefix) for word in (*roots(name), *content(name))}
+        known |= {word for kinds in DOCUMENT_KINDS if kinds & known for word in kinds}
         for at in self.question.open_tokens():
             token = self.tokens[at]
             is_one_of_years = token.is_number and len(self._numbers_in_names) > 1
@@ -154,23 +159,25 @@ class TableNames(RowStates):
         return not any(_holds(words, said) for cell in cells for words in _spellings(cell))
 
     def take_all_of(self) -> None:
-        """Account for words that leave no row out: "in all sizes", and the rows as "on jobs" in a total.
+        """Account for words that leave no row out: "in all sizes", in a total "on jobs", "by everybody".
 
         The first is the name of a column, the second that of the one whose cells name the rows.
         """
         total = self.question.operation in (Aggregate.TOTAL, Aggregate.AVERAGE)
+        everybody = EVERYBODY if total else frozenset()
         for at in self.question.open_tokens():
             word = (self.tokens[at].root,)
             is_after_all = bool(at) and self.tokens[at - 1].low == "all"
             is_of_all = is_after_all and any(self.named(column) == word for column in self.table.columns)
             is_rows = total and self.tokens[at].low.endswith("s") and self.named(self.label) == word
-            self.tokens[at].used = is_of_all or is_rows
+            self.tokens[at].used = is_of_all or is_rows or self.tokens[at].low in everybody
 
     def take_light_verbs(self) -> None:
         """Account for a verb that says no more than "has": "which company offers the longest guarantee".
 
         So does any verb of whoever asks in a total: "how many kilometres in total did we paddle", and one
-        that only says that its rows were written down: "how many hours were booked in total".
+        that only says that its rows were written down: "how many hours were booked in total". Whoever is
+        "down for the desk" stands in the rows that count.
         """
         headers = {word for column in self.table.columns for word in roots(self.table.header(column))}
         known = headers | self.words_in_cells()
@@ -179,7 +186,8 @@ class TableNames(RowStates):
             is_own = bool(at) and self.question.in_total and self.tokens[at - 1].low in PRONOUNS
             is_recorded = self.question.in_total and token.low in RECORDING_VERBS
             is_spent = self.question.operation is Aggregate.HIGHEST and token.root in _SPEND
-            is_light = token.low in LIGHT_VERBS or is_own or is_recorded or is_spent
+            is_assigned = token.low in ASSIGNED_WORDS and any(end == at for _, end in self.value_spans)
+            is_light = token.low in LIGHT_VERBS or is_own or is_recorded or is_spent or is_assigned
             token.used = is_light and token.root not in known
 
     def is_about(self, verb: str) -> bool:

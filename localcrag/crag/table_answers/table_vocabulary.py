@@ -41,6 +41,19 @@ RECORDING_VERBS = frozenset(
     )
 )
 """Verbs that say in a total that its rows were written down: "how many hours were booked in total"."""
+ASSIGNED_WORDS = frozenset(word_list("assigned down rostered scheduled"))
+"""Words behind a name that say no more than that it stands in the row: "Ann is down for the desk"."""
+EVERYBODY = frozenset(word_list("everybody everyone"))
+"""Words by which a sum leaves no row out: "by everybody together"."""
+DOCUMENT_KINDS = tuple(
+    frozenset(map(root, word_list(words)))
+    for words in (
+        "plan planning schedule rota roster timetable",
+        "log logbook diary journal",
+        "register inventory catalogue index",
+    )
+)
+"""What a document of one kind may be called, one word for another."""
 AUXILIARIES = frozenset(word_list("did do does had has have was were"))
 """Verbs behind which another one follows: "what did she claim"."""
 SPENDING_VERBS = frozenset(

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from email.message import EmailMessage
 from typing import Any
 
-from benchmarks.reading.source_text import Source
+from benchmarks.reading.source_text import Piece, Source
 
 _HEADERS = ("Subject", "From", "To", "Date")
 _MAIL_WIDTH = 72
@@ -64,9 +64,17 @@ def ipynb(source: Source) -> bytes:
             cells[-1]["outputs"] = outputs
         elif piece.kind == "heading" or cells[-1]["cell_type"] == "code":
             mark = "#" * piece.level + " " if piece.kind == "heading" else ""
-            cells.append({"cell_type": "markdown", "source": mark + piece.text})
+            cells.append({"cell_type": "markdown", "source": mark + _markdown(piece)})
         else:
             gap = "\n- " if piece.kind == "item" else "\n\n"
-            cells[-1]["source"] += gap + piece.text
+            cells[-1]["source"] += gap + _markdown(piece)
     made = {"cells": [{**cell, "metadata": {}} for cell in cells], "metadata": {}, "nbformat": 4}
     return json.dumps({**made, "nbformat_minor": 4}, indent=1).encode()
+
+
+def _markdown(piece: Piece) -> str:
+    """The text of a piece; of a table its rows, with a line below its head."""
+    if piece.kind != "table":
+        return piece.text
+    head, *rows = (f"| {' | '.join(row)} |" for row in piece.rows)
+    return "\n".join((head, "|---" * len(piece.rows[0]) + "|", *rows))
