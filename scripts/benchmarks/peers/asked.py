@@ -17,11 +17,10 @@ from benchmarks.peers.given import Given, hits
 from benchmarks.peers.own import forget
 from benchmarks.peers.wire import Cost, Setup, serve
 from localcrag.crag import prompts
-from localcrag.crag.judges.remembering_evaluator import RememberingEvaluator
 from localcrag.crag.pipeline import Pipeline
 from localcrag.crag.refinement.knowledge_strips import whole
 from localcrag.crag.refinement.recomposition import numbered
-from localcrag.crag.state import Adapters, Query
+from localcrag.crag.state import Query
 from localcrag.events import answer_of
 from localcrag.llm.language_model import LlamaCppModel
 from localcrag.loaded_models import LoadedModels
@@ -68,15 +67,7 @@ class Contenders:
         assert evaluator is not None
         model, found = self._models.language, hits(request["passages"])
         builder = PipelineBuilder(self._settings, self._models, AskOptions(mode=mode))
-        remembering = RememberingEvaluator(evaluator)
-        adapters = Adapters(
-            store=Given(found),  # type: ignore[arg-type]
-            embedder=self._models.embedder,
-            model=model,
-            grader=builder.grader(remembering),
-            split=lambda document: [],
-            evaluator=remembering,
-        )
+        adapters = builder.adapters(Given(found), lambda document: [])  # type: ignore[arg-type]
         options = replace(builder.pipeline_options(), corrections=(), answer_tokens=request["tokens"])
         before, judged, started = model.tokens, evaluator.tokens.evaluated, perf_counter()
         answer = answer_of(Pipeline(adapters, options).run(Query(request["text"])))
