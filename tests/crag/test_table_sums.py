@@ -74,6 +74,7 @@ SPECIAL_LEAVE = [
     "Name: Bo · Date: 2025-05-19 · Days: 10 · Reason: birth of a child",
     "Name: Cy · Date: 2024-06-05 · Days: 3 · Reason: accident",
 ]
+MARKS = ["Programmes", "Code: S1 · Mark (1 best): 1.4", "Code: S2 · Mark (1 best): 2.1"]
 POOL = ("Pool", "No.: 1 · Service: Day ticket · Fee: 4", "No.: 2 · Service: Season · Fee: 80")
 HALLS = ("Halls", "No.: 3 · Service: Kitchen · Fee: 45", "No.: 4 · Service: Cellar · Fee: 110")
 
@@ -116,6 +117,11 @@ HALLS = ("Halls", "No.: 3 · Service: Kitchen · Fee: 45", "No.: 4 · Service: C
         ("How many days were lost to fog from November to January?", ROTA, None),
         ("How many days in the log were lost to fog?", ROTA, None),
         ("How often was Bo Lind down for the desk in November?", ROTA, "2"),
+        ("Which code has the worst mark?", MARKS, "2.1"),
+        ("Which code has the best mark?", MARKS, "1.4"),
+        ("Which code has the best mark?", [row.replace("1 best", "6 = best") for row in MARKS], "2.1"),
+        ("Which code has the best mark?", [row.replace("1 best", "5 worst") for row in MARKS], "1.4"),
+        ("Which code has the best mark?", [row.replace("1 best", "of five") for row in MARKS], None),
         ("How many times was Ann Moss on the boat in November 2026?", ROTA, "1"),
         ("How often was Bo Lind down for the desk in November and December?", ROTA, None),
         ("How often is Bo Lind down for the desk?", ROTA, None),
