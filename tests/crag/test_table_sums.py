@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import cast
+
 import pytest
 
+from localcrag.crag.answering.aggregation import compute
+from localcrag.crag.state import QuestionState
 from localcrag.crag.table_answers.document_matches import document_matches, is_told_by_cells
 from localcrag.crag.table_answers.parsed_tables import ParsedTable, joined_tables, tables_of
 from localcrag.crag.table_answers.table_matching import matched, may_mean
 from localcrag.crag.table_answers.table_questions import recognised
+from localcrag.events import result_of
+from localcrag.types import Hit
 from tests.crag.test_aggregation import passages, value
 
 JACKETS = [
@@ -66,6 +74,7 @@ SPECIAL_LEAVE = [
     "Name: Bo · Date: 2025-05-19 · Days: 10 · Reason: birth of a child",
     "Name: Cy · Date: 2024-06-05 · Days: 3 · Reason: accident",
 ]
+MARKS = ["Programmes", "Code: S1 · Mark (1 best): 1.4", "Code: S2 · Mark (1 best): 2.1"]
 POOL = ("Pool", "No.: 1 · Service: Day ticket · Fee: 4", "No.: 2 · Service: Season · Fee: 80")
 HALLS = ("Halls", "No.: 3 · Service: Kitchen · Fee: 45", "No.: 4 · Service: Cellar · Fee: 110")
 
@@ -107,6 +116,16 @@ HALLS = ("Halls", "No.: 3 · Service: Kitchen · Fee: 45", "No.: 4 · Service: C
         ("How many days were lost to fog in October and December?", ROTA, None),
         ("How many days were lost to fog from November to January?", ROTA, None),
         ("How many days in the log were lost to fog?", ROTA, None),
+        ("How often was Bo Lind down for the desk in November?", ROTA, "2"),
+        ("Which code has the worst mark?", MARKS, "2.1"),
+        ("Which code has the best mark?", MARKS, "1.4"),
+        ("Which code has the best mark?", [row.replace("1 best", "6 = best") for row in MARKS], "2.1"),
+        ("Which code has the best mark?", [row.replace("1 best", "5 worst") for row in MARKS], "1.4"),
+        ("Which code has the best mark?", [row.replace("1 best", "of five") for row in MARKS], None),
+        ("How many times was Ann Moss on the boat in November 2026?", ROTA, "1"),
+        ("How often was Bo Lind down for the desk in November and December?", ROTA, None),
+        ("How often is Bo Lind down for the desk?", ROTA, None),
+        ("How often was the desk cleaned?", ROTA, None),
         ("How many days of special leave were taken in 2025 by everybody together?", SPECIAL_LEAVE, "11"),
         ("How many days of special leave were taken in 2025 by nurses together?", SPECIAL_LEAVE, None),
     ],
@@ -195,3 +214,21 @@ def test_cells_of_two_columns_tell_which_table_is_meant(question: str, is_told: 
     assert form is not None
     (match,) = document_matches(form, passages(rows), None)
     assert is_told_by_cells(match) is is_told
+
+
+def test_a_table_that_may_be_meant_and_has_no_row_hides_no_other() -> None:
+    leave = ["Leave", "Name: Bodil Lind · Date: 2026-04-11", "Name: Cy Dahl · Date: 2026-05-11"]
+    rota = ["rota", *(row.replace("Bo Lind", "Bodil") for row in ROTA[1:])]
+    documents = [
+        replace(passage, id=f"{name}{passage.id}", source=f"/{name}.csv", document=name)
+        for name, rows in (("leave", leave), ("rota", rota))
+        for passage in passages(rows)
+    ]
+    store = SimpleNamespace(passages=lambda documents_read, limit: documents)
+    options = SimpleNamespace(passages=6, policy=None)
+    adapters = SimpleNamespace(store=store)
+    state = SimpleNamespace(adapters=adapters, options=options, filter=None, doubtful=False, action=None)
+    form = recognised("How often did Bodil desk in November?")
+    assert form is not None
+    found = result_of(compute(cast(QuestionState, state), form, [Hit(each, 1.0) for each in documents]))
+    assert found is not None and found.computation.value == "2"

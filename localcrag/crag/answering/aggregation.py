@@ -88,6 +88,8 @@ def compute(
         for match in document_matches(question, of_document, state.filter) if is_readable else ():
             content = tuple(tuple(row.cells.items()) for row in match.rows)
             computed = aggregated(match)
+            if computed is None and match.loose:
+                continue
             if computed is None:
                 return None
             is_near = source in near or match.is_named or is_told_by_cells(match)

@@ -53,6 +53,10 @@ _BIDDING_AFTER = re.compile(
 """What bids to do so behind it: "How many are there? Please count"."""
 _BEFORE_HOW_MANY = re.compile(r"(?:at|during|for|from|in|of|on|to|with) (?=how many\b)", re.IGNORECASE)
 """What says of the rows that are counted how they are meant: "on how many days"."""
+_HOW_OFTEN = re.compile(
+    r"how (?:many times|often(?= (?:did|had|has|have|was|were)\b))(?! (?:as|more)\b)", re.IGNORECASE
+)
+"""How a question asks how many rows there are of what happened, and not for an interval: "is it cleaned"."""
 _AT_PRESENT = re.compile(r"\bat (?:present|the moment)\b,?", re.IGNORECASE)
 """What says no more than "now"."""
 _LEFT_OUT = re.compile(
@@ -145,7 +149,7 @@ def with_plain_wording(question: str) -> str:
     largest?" is "which line is the largest of the budget". "Add up what she earned" is "how much
     she earned in total", "add up all windows" is "how many windows in total", "tax of May, total" is "what is
     the total tax of May", "the last three months of 2025" is "Q4 2025", "this year's sales are" is "sales
-    of this year are", and "on how many days" is "how many days".
+    of this year are", "on how many days" is "how many days", and "how often was" is "how many entries was".
     """
     question = _MEANING.sub(" ", question.strip())
     question = _BIDDING_AFTER.sub("?", _BIDDING.sub("", _AT_PRESENT.sub("", question), count=1))
@@ -154,6 +158,8 @@ def with_plain_wording(question: str) -> str:
         question = f"{question[found.end() :].rstrip(' ?!.')} of the {found[1]}"
     if (found := _BEFORE_HOW_MANY.match(question)) is not None:
         question = question[found.end() :]
+    if (found := _HOW_OFTEN.match(question)) is not None:
+        question = f"how many entries{question[found.end() :]}"
     if (found := _ADD_WHAT.match(question)) is not None:
         question = f"how much {question[found.end() :].rstrip(' ?!.')} in total"
     elif (found := _ADD_ALL.match(question)) is not None:

@@ -65,6 +65,9 @@ STOCK_NAMES = tuple(
 )
 """How a column is named that says how many of a thing there are, the surest names first."""
 
+BEST_SAID = re.compile(r"\b(?P<value>\d+)(?: is| =|=|:)? ?(?:the )?(?P<end>best|worst)\b", re.IGNORECASE)
+"""What the name of a column says of its values: "Mark (1 best)", "Score (5 = best)"."""
+
 
 class UnclearError(Exception):
     """The question can mean two things, or something that the table does not have."""
@@ -263,6 +266,7 @@ def content(text: str) -> tuple[str, ...]:
 
 def qualifiers(header: str) -> set[str]:
     """The words of a name that make it another column; "min" is one before others, and a unit behind them."""
+    header = BEST_SAID.sub(" ", header)
     said = roots(header)
     is_least = len(said) > 1 and WORD.findall(header)[0].lower() == "min"
     return (set(said) & QUALIFIERS) | ({said[0]} if is_least else set())

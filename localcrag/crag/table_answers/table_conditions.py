@@ -169,13 +169,18 @@ class TableConditions(TableColumns):
                 yield within[0], within[-1] + 1, tuple(self.tokens[at].root for at in within)
 
     def _meant(self, columns: Sequence[str], start: int, end: int) -> str:
-        """The one of several columns with a value whose name stands beside it."""
+        """The one of several columns with a value whose name stands beside it, or alone elsewhere."""
         beside = [self.tokens[at] for at in (start - 1, end) if 0 <= at < len(self.tokens)]
         said = {token.root for token in beside if token.low not in ("on", "at", "in", "of", "by")}
         named = [c for c in self.table.columns if len(self.named(c)) == 1 and self.named(c)[0] in said]
         fitting = [column for column in columns if column in named]
         if len(fitting) == 1:
             return fitting[0]
+        if not fitting and len(columns) > 1:
+            around = {t.root for at, t in enumerate(self.tokens) if not (t.used or start <= at < end)}
+            fitting = [column for column in columns if set(self.named(column)) <= around]
+            if len(fitting) == 1:
+                return fitting[0]
         before = self.tokens[start - 1].root if start else ""
         is_counted = self.question.operation is Aggregate.COUNT and start - 1 in self.question.subject
         others = [c for c in named if self.named(c) == (before,) and not (is_counted and c == self.label)]

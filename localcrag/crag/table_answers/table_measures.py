@@ -10,7 +10,7 @@ from itertools import pairwise
 from localcrag.crag.table_answers.partial_values import PartialValues
 from localcrag.crag.table_answers.question_words import ColumnChange
 from localcrag.crag.table_answers.running_balances import is_running_balance
-from localcrag.crag.table_answers.table_columns import UnclearError
+from localcrag.crag.table_answers.table_columns import BEST_SAID, UnclearError
 from localcrag.crag.table_answers.table_questions import generic_about
 from localcrag.crag.table_answers.table_values import (
     CURRENCIES,
@@ -340,6 +340,12 @@ class TableMeasures(PartialValues):
         """Whether more of a column is better. Raises UnclearError if that is not clear from its name."""
         if not column:
             raise UnclearError
+        values = [value for value in self.kinds[column].values if isinstance(value, Decimal)]
+        if (said := BEST_SAID.search(self.table.header(column))) and values:
+            end = Decimal(said["value"])
+            if end > min(values) and end < max(values):
+                raise UnclearError
+            return (end >= max(values)) is (said["end"].lower() == "best")
         named, known = _words(self.table.header(column)), _words(" ".join(self.table.names))
         if {"interest", "rate"} & named:
             is_good, is_bad = bool((known | named) & _SAVING_WORDS), bool((known | named) & _LENDING_WORDS)
