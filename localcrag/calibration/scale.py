@@ -68,7 +68,7 @@ class StripFusion:
     """A logistic regression over the log-odds of evaluator and language model about a strip.
 
     ``evaluator`` and ``model`` are the weights of these inputs. ``unasked`` stands for the log-odds of a
-    language model that is not asked: the mean of those it has about strips that do not help.
+    language model that is not asked: it leans to no, as those about strips that do not help do.
     """
 
     evaluator: float

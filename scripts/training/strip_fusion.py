@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 import numpy as np
 
 from localcrag.calibration.fit import fit
-from localcrag.calibration.scale import StripFusion, log_odds, sigmoid
+from localcrag.calibration.scale import StripFusion, log_odds
 from localcrag.crag.judges.fused_strips import ASKED_STRIPS
 from localcrag.crag.judges.passage_scores import strip_scores
 from localcrag.crag.judges.yes_no_choices import ask_each
@@ -29,7 +30,7 @@ from .result_row import Row
 
 @dataclass(frozen=True)
 class JudgedStrips:
-    """The strips of one question, most probable first: log-odds of both judges, and whether each answers.
+    """The strips of one question, most probable first: P of both judges, and whether each answers.
 
     ``evaluator`` and ``answers`` have the shape (n,), ``model`` that of the strips it is asked about.
     """
@@ -54,9 +55,8 @@ def judged_strips(
         for choice in ask_each(model, question, texts):
             if isinstance(choice, Exception):
                 raise choice
-            told.append(log_odds(choice.probabilities[0]))
-        sure = [log_odds(scores[at]) for at in order]
-        yield JudgedStrips(np.array(sure), np.array(told), answers[order])
+            told.append(choice.probabilities[0])
+        yield JudgedStrips(np.array([scores[at] for at in order]), np.array(told), answers[order])
 
 
 def strip_fusion_of(judged: Sequence[JudgedStrips]) -> StripFusion:
@@ -66,7 +66,7 @@ def strip_fusion_of(judged: Sequence[JudgedStrips]) -> StripFusion:
     strips of a question helps more often than any strip with the same inputs, so the scale is that of these.
     """
     asked = [each for each in judged if len(each.model)]
-    inputs = [np.stack([each.evaluator[: len(each.model)], each.model], axis=1) for each in asked]
+    inputs = [_inputs(np.stack([each.evaluator[: len(each.model)], each.model], axis=1)) for each in asked]
     answers = [each.answers[: len(each.model)] for each in asked]
     all_inputs, all_answers = np.concatenate(inputs), np.concatenate(answers)
     together = fit(all_inputs, all_answers)
@@ -87,7 +87,7 @@ def strip_fusion_rows(judged: Mapping[str, Sequence[JudgedStrips]], fusion: Stri
     """
     rows = []
     for name, each in judged.items():
-        alone = [(_sigmoids(strips.evaluator), strips.answers) for strips in each]
+        alone = [(strips.evaluator, strips.answers) for strips in each]
         rows.append(Row("documents", name, "strips, evaluator", _figures(alone)))
         if fusion:
             fused = [(_fused(fusion, strips), strips.answers) for strips in each]
@@ -95,16 +95,15 @@ def strip_fusion_rows(judged: Mapping[str, Sequence[JudgedStrips]], fusion: Stri
     return rows
 
 
-def _sigmoids(z: Floats) -> Floats:
-    return np.array([sigmoid(value) for value in z.tolist()])
+def _inputs(p: Floats) -> Floats:
+    """The inputs of the regression for probabilities of the same shape."""
+    return np.array([log_odds(value) for value in p.ravel().tolist()]).reshape(p.shape)
 
 
 def _fused(fusion: StripFusion, strips: JudgedStrips) -> Floats:
     """P of each strip, shape (n,)."""
-    told: list[float | None] = [sigmoid(z) for z in strips.model.tolist()]
-    told += [None] * (len(strips.evaluator) - len(told))
-    sure = [sigmoid(z) for z in strips.evaluator.tolist()]
-    return np.array([fusion(*pair) for pair in zip(sure, told, strict=True)])
+    pairs = zip_longest(strips.evaluator.tolist(), strips.model.tolist())
+    return np.array([fusion(*pair) for pair in pairs])
 
 
 def _figures(judged: Sequence[tuple[Floats, Floats]]) -> dict[str, float]:

@@ -274,7 +274,7 @@ class TableConditions(TableColumns):
     def _run_of_months(self, places: Sequence[int]) -> set[int]:
         """The months from the one at the first place to that at the second: "October to December".
 
-        None if the words between them, and before the first, do not say so.
+        There are none if the words between them, and before the first, do not say so.
         """
         if len(places) != 2:
             return set()

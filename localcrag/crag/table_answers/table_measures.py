@@ -343,7 +343,7 @@ class TableMeasures(PartialValues):
         values = [value for value in self.kinds[column].values if isinstance(value, Decimal)]
         if (said := BEST_SAID.search(self.table.header(column))) and values:
             end = Decimal(said["value"])
-            if end > min(values) and end < max(values):
+            if min(values) < end < max(values):
                 raise UnclearError
             return (end >= max(values)) is (said["end"].lower() == "best")
         named, known = _words(self.table.header(column)), _words(" ".join(self.table.names))
