@@ -14,7 +14,7 @@ import numpy as np
 
 from localcrag.calibration.fit import fit
 from localcrag.calibration.scale import StripFusion, log_odds
-from localcrag.crag.judges.fused_strips import ASKED_STRIPS
+from localcrag.crag.judges.fused_strips import strips_to_ask
 from localcrag.crag.judges.passage_scores import strip_scores
 from localcrag.crag.judges.yes_no_choices import ask_each
 from localcrag.crag.refinement.strip_context import judged_text
@@ -30,7 +30,8 @@ from .result_row import Row
 
 @dataclass(frozen=True)
 class JudgedStrips:
-    """The strips of one question, most probable first: P of both judges, and whether each answers.
+    """The strips of one question, those first that the model is asked about: P of both judges, and whether each
+    answers.
 
     ``evaluator`` and ``answers`` have the shape (n,), ``model`` that of the strips it is asked about.
     """
@@ -49,13 +50,14 @@ def judged_strips(
     """
     for question, found, answers in strip_candidates(asked, embed, most):
         scores = strip_scores(evaluator, question, found)
-        order = sorted(range(len(found)), key=lambda at: -scores[at])
-        texts = [judged_text(found[at]) for at in order[:ASKED_STRIPS]]
+        asked_about = strips_to_ask(dict(enumerate(scores)))
+        texts = [judged_text(found[at]) for at in asked_about]
         told = []
         for choice in ask_each(model, question, texts):
             if isinstance(choice, Exception):
                 raise choice
             told.append(choice.probabilities[0])
+        order = [*asked_about, *sorted(set(range(len(found))) - set(asked_about))]
         yield JudgedStrips(np.array([scores[at] for at in order]), np.array(told), answers[order])
 
 

@@ -7,7 +7,7 @@ whether the first one is right.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from localcrag.calibration.scale import StripFusion
@@ -19,6 +19,11 @@ from localcrag.types import Choice, Strip
 
 ASKED_STRIPS = 3
 """The most strips of one cut that the language model is asked about."""
+
+
+def strips_to_ask(scores: Mapping[int, float]) -> list[int]:
+    """Of strips with the evaluator's score each, those that the language model is asked about, best first."""
+    return sorted(scores, key=lambda at: -scores[at])[:ASKED_STRIPS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +43,7 @@ class FusedStrips:
         scores = strip_scores(self.evaluator, question, found)
         alone = judged_alone(self.evaluator, question, [strip.text for strip in found])
         together = [at for at, judges in enumerate(alone) if not judges]
-        asked = sorted(together, key=lambda at: -scores[at])[:ASKED_STRIPS]
+        asked = strips_to_ask({at: scores[at] for at in together})
         texts = [judged_text(found[at]) for at in asked]
         choices = dict(zip(asked, ask_each(self.model, question, texts), strict=True))
         for at in together:
