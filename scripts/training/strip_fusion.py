@@ -30,10 +30,10 @@ from .result_row import Row
 
 @dataclass(frozen=True)
 class JudgedStrips:
-    """The strips of one question, those first that the model is asked about: P of both judges, and whether each
-    answers.
+    """The strips of one question, those first that the model is asked about.
 
-    ``evaluator`` and ``answers`` have the shape (n,), ``model`` that of the strips it is asked about.
+    P of both judges, and whether each strip answers: ``evaluator`` and ``answers`` have the shape (n,),
+    ``model`` that of the strips it is asked about.
     """
 
     evaluator: Floats
