@@ -15,6 +15,8 @@ from localcrag.crag.table_answers.unit_scales import quantities_of, shared_quant
         ("How much is 1.5 kg?", "1500 g", True),
         ("half an hour", "30 minutes", True),
         ("two hours", "120 min", True),
+        ("five weeks ahead", "35 days", True),
+        ("2 years", "24 months", True),
         ("a room of 20 m²", "20 m", False),
         ("3 kW", "3000 m", False),
         ("It lasts at 3 kW", "1 t", False),

@@ -25,7 +25,7 @@ from localcrag.crag.refinement.knowledge_strips import span, strip_at, strips
 from localcrag.crag.refinement.strip_context import headings_above
 from localcrag.crag.refinement.strip_kinds import cells_of, first_cell, is_row, named_cell
 from localcrag.crag.rows.named_cells import CellQuery, bounds_of, own_quantities, terms_within
-from localcrag.crag.rows.told_ranges import NUMBER, is_within_range
+from localcrag.crag.rows.told_ranges import NUMBER, asked_numbers, is_within_range
 from localcrag.crag.table_answers.row_states import says_done
 from localcrag.crag.table_answers.unit_scales import quantities_of
 from localcrag.types import BlockKind, Strip
@@ -114,7 +114,7 @@ def with_row_in_range(kept: Sequence[Strip], question: str) -> list[Strip]:
 
     Of "up to 50" and "over 200" none is what 120 litres cost, but the row "51 to 200" between them is.
     """
-    numbers = [found.span() for found in NUMBER.finditer(question)]
+    numbers = asked_numbers(question)
     if not numbers or any(is_within_range(question, *at, strip.text) for at in numbers for strip in kept):
         return list(kept)
     others = defaultdict[str, list[Strip]](list)
@@ -232,7 +232,7 @@ def _of_the_range(rows: Sequence[Strip], question: str) -> list[Strip]:
     held = [sum(quantity in own_quantities(row) for quantity in asked) for row in rows] if asked else [0]
     if max(held):
         return [row for row, count in zip(rows, held, strict=True) if count == max(held)]
-    numbers = [found.span() for found in NUMBER.finditer(question)]
+    numbers = asked_numbers(question)
     within = [{at for at in numbers if is_within_range(question, *at, row.text)} for row in rows]
     if not any(within):
         return list(rows)

@@ -1,7 +1,8 @@
 """Numbers that a text tells by a range or a bound: "17 kg" by "15-21 kg", "aged 14" by "under 16".
 
-A number is only within a range of the same thing: both have the same unit, or the text has the word that the
-question counts or names ("100 people", "grade 6"). A year is told by a range of years alone.
+A number is only within a range of the same thing: both have the same unit, or units of one kind ("five weeks"
+by "90 to 31 days"), or the text has the word that the question counts or names ("100 people", "grade 6"). A
+year is told by a range of years alone.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from decimal import Decimal, InvalidOperation
 from localcrag.crag.questions.query_terms import IN_WORDS
 from localcrag.crag.table_answers.table_values import UNITS, quantity, root, roots
 from localcrag.crag.table_answers.table_vocabulary import FUNCTION_WORDS
+from localcrag.crag.table_answers.unit_scales import converted
 
 NUMBER = re.compile(r"\d+(?:[.,:/]\d+)*")
 """A number in figures, a version, a time or a date."""
@@ -35,6 +37,9 @@ _OPEN_END = re.compile(
     rf"(?P<value>{_VALUE})(?P<unit>{_UNIT})?(?:\+| (?:or|and) (?:more|above|over|older|upwards))",
     re.IGNORECASE,
 )
+_OPEN_START = re.compile(
+    rf"(?P<value>{_VALUE})(?P<unit>{_UNIT})? (?:or|and) (?:fewer|less|under|below|younger)", re.IGNORECASE
+)
 _STRICT = (
     "under",
     "below",
@@ -53,12 +58,27 @@ _WORD_BEFORE = re.compile(r"([^\W\d_]+)[^\w]*$")
 _WORD_BEHIND = re.compile(_UNIT)
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _GROUPED = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
+_IN_WORDS_WITH_UNIT = re.compile(
+    rf"\b(?P<number>{'|'.join(IN_WORDS)})[ -](?P<unit>[^\W\d_]+s)\b", re.IGNORECASE
+)
+"""A number in words with a unit in the plural: "five weeks", and not "the second week"."""
 _AGE = root("year")
 _OF_AN_AGE = frozenset({"am", "aged", "age", "turns", "turned"})
 """Words before a number that need not stand in the text."""
 
 Limits = tuple[Decimal | None, Decimal | None, bool, str]
 """The least and the greatest value of a range, whether they are not within it, and its unit."""
+
+
+def asked_numbers(question: str) -> list[tuple[int, int]]:
+    """The places of the numbers of a question: of those in figures, and of words that count a unit."""
+    places = [found.span() for found in NUMBER.finditer(question)]
+    places += [
+        found.span("number")
+        for found in _IN_WORDS_WITH_UNIT.finditer(question)
+        if _unit_of(found["unit"]) in UNITS
+    ]
+    return sorted(places)
 
 
 def is_within_range(question: str, start: int, end: int, told: str) -> bool:
@@ -76,6 +96,7 @@ def is_within_range(question: str, start: int, end: int, told: str) -> bool:
         return False
     return any(
         _holds(limits, number) and _is_same(unit, limits[3], words)
+        or (scaled := converted(number, unit, limits[3])) is not None and _holds(limits, scaled)
         for limits in _ranges(told)
         if not is_year or unit or all(limit and _YEAR.fullmatch(str(limit)) for limit in limits[:2])
     )
@@ -87,8 +108,13 @@ def _ranges(told: str) -> Iterator[Limits]:
         if found["to"].lower() in ("and", "und", "et", "à") and not found["between"]:
             continue
         low, high = _number(found["low"]), _number(found["high"])
-        if low is not None and high is not None and low < high:
-            yield low, high, False, _unit_of(found["unit"])
+        unit = _unit_of(found["unit"])
+        if low is None or high is None or low == high:
+            continue
+        if low < high:
+            yield low, high, False, unit
+        elif unit in UNITS:
+            yield high, low, False, unit
     for found in _BOUND.finditer(told):
         value, is_strict = (
             _number(found["value"]),
@@ -98,6 +124,8 @@ def _ranges(told: str) -> Iterator[Limits]:
         yield *limits, is_strict, _unit_of(found["unit"])
     for found in _OPEN_END.finditer(told):
         yield _number(found["value"]), None, False, _unit_of(found["unit"])
+    for found in _OPEN_START.finditer(told):
+        yield None, _number(found["value"]), False, _unit_of(found["unit"])
 
 
 def _holds(limits: Limits, number: Decimal) -> bool:

@@ -18,7 +18,9 @@ _SCALES = (
     {"ml": "ml millilitre millilitres milliliter milliliters", "cl": "cl",
      "l": "l litre litres liter liters"},
     {"s": "s sec second seconds sekunde sekunden", "min": "min mins minute minutes minuten",
-     "h": "h hr hrs hour hours stunde stunden", "day": "day days tag tage tagen"},
+     "h": "h hr hrs hour hours stunde stunden", "day": "day days tag tage tagen",
+     "week": "week weeks wk wks woche wochen"},
+    {"month": "month months monat monate monaten", "year": "year years yr yrs jahr jahre jahren"},
     {"kb": "kb kilobyte kilobytes", "mb": "mb megabyte megabytes", "gb": "gb gigabyte gigabytes",
      "tb": "tb terabyte terabytes"},
     {"mv": "mv", "v": "v volt volts", "kv": "kv"},
@@ -29,7 +31,7 @@ _SCALES = (
 """The words for the units of each kind, the smaller before the greater."""
 _STEPS = {
     "cm": 10, "m": 1000, "km": 1_000_000, "g": 1000, "kg": 1_000_000, "t": 1_000_000_000, "cl": 10, "l": 1000,
-    "min": 60, "h": 3600, "day": 86_400, "kw": 1000, "mw": 1_000_000, "kwh": 1000, "mwh": 1_000_000,
+    "min": 60, "h": 3600, "day": 86_400, "week": 604_800, "year": 12, "kw": 1000, "mw": 1_000_000, "kwh": 1000, "mwh": 1_000_000,
     "mb": 1000, "gb": 1_000_000, "tb": 1_000_000_000, "v": 1000, "kv": 1_000_000, "a": 1000,
     "khz": 1000, "mhz": 1_000_000, "ghz": 1_000_000_000, "k€": 1000,
 }  # fmt: skip
@@ -73,6 +75,15 @@ def shared_quantities(question: str, told: str) -> list[tuple[int, int]]:
         return []
     values = set(quantities_of(told).values())
     return [place for place, quantity in asked.items() if quantity in values]
+
+
+def converted(value: Decimal, unit: str, other: str) -> Decimal | None:
+    """A value in another unit of the same kind: 5 weeks are 35 days; None if they are not of one kind."""
+    kind, known = _UNIT_OF.get(unit, (None, ""))
+    other_kind, wanted = _UNIT_OF.get(other, (None, ""))
+    if kind is None or kind != other_kind:
+        return None
+    return value * _STEPS.get(known, 1) / _STEPS.get(wanted, 1)
 
 
 def _value(text: str) -> Decimal | None:
