@@ -205,7 +205,8 @@ class Pipeline:
         if state.computed:
             return Finding(state, state.computed.rows, sure=not state.doubtful)
         kept = yield from timed(self.adapters, "refine", select_evidence(state))
-        kept = with_row_in_range(of_last_version(kept, state.question), state.question)
+        kept = of_last_version(kept, state.question, [grade.hit.passage for grade in state.grades])
+        kept = with_row_in_range(kept, state.question)
         kept = with_named_row(kept, state.question)
         shown = without_other_rows(kept, state.question)
         missing = missing_numbers(shown, state.question) or contradicted_numbers(shown, state.question)

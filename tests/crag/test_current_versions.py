@@ -60,3 +60,15 @@ def test_a_sentence_of_an_earlier_version_that_the_last_one_lacks_is_kept() -> N
     ]
     assert of_last_version(kept, "When does the kitchen open?") == kept
     assert of_last_version([], "When?") == []
+
+
+def test_a_row_of_the_last_version_that_was_not_kept_stands_in_the_place_of_the_draft() -> None:
+    question = "17 yr old, Saturday, back when?"
+    draft = made(DRAFT, "Age: 17 · Sat: 23:00", 0.6)
+    other, row = made(RULES, "Age: 16 · Sat: 22:30", 0.1), made(RULES, "Age: 17 · Sat: 23:30", 0.1)
+    seen = [strip.passage for strip in (draft, other, row)]
+    assert [(strip.text, strip.score) for strip in of_last_version([draft], question, seen)] == [
+        (row.text, 0.6)
+    ]
+    assert of_last_version([draft], question, [draft.passage, other.passage]) == [draft]
+    assert of_last_version([draft], "draft, 17: when?", seen) == [draft]

@@ -6,35 +6,54 @@ holds today. Who asks for no version asks for that, if it tells the same.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from localcrag.crag.questions.document_versions import later_versions
 from localcrag.crag.questions.query_terms import terms
+from localcrag.crag.refinement.knowledge_strips import strip_at, strips
 from localcrag.crag.refinement.strip_kinds import first_cell, is_row
-from localcrag.types import Strip
+from localcrag.types import Passage, Strip
 
 
-def of_last_version(kept: Sequence[Strip], question: str) -> list[Strip]:
+def of_last_version(kept: Sequence[Strip], question: str, seen: Sequence[Passage] = ()) -> list[Strip]:
     """The strips without those of the best one's document, if one of a later version tells as much.
 
     That has all terms of the question that the best strip has; if this is a row, it is one with the same
-    value in its first cell. All are kept if the question speaks of a version.
+    value in its first cell, and stands in its place even if it was not kept itself. All are kept if the
+    question speaks of a version.
 
     Args:
         kept: the strips that were kept, with their probabilities as scores.
         question: the question.
+        seen: the passages that were judged; of these are the rows that were not kept.
     """
     best = max(kept, key=lambda strip: strip.score, default=None)
     if best is None:
         return []
     source = best.passage.source
-    later = later_versions(source, {strip.passage.source for strip in kept}, question)
+    sources = {strip.passage.source for strip in kept} | {passage.source for passage in seen}
+    later = later_versions(source, sources, question)
     asked = terms(question) & terms(best.text)
-    tells = (s for s in kept if s.passage.source in later and asked <= terms(s.text) and _is_alike(s, best))
-    if not asked or next(tells, None) is None:
+    if not asked or not later:
         return list(kept)
+
+    def tells(strip: Strip) -> bool:
+        return strip.passage.source in later and asked <= terms(strip.text) and _is_alike(strip, best)
+
     left = [strip for strip in kept if strip.passage.source != source]
-    return of_last_version(left, question)
+    if not any(map(tells, kept)):
+        rows = [row for row in _rows_of(seen, later) if tells(row)] if is_row(best) else []
+        if len(rows) != 1:
+            return list(kept)
+        left.insert(0, strip_at(rows[0].passage, rows[0].start, rows[0].end, best.score))
+    return of_last_version(left, question, seen)
+
+
+def _rows_of(passages: Sequence[Passage], sources: Container[str]) -> list[Strip]:
+    """The rows of the passages of some sources."""
+    return [
+        row for passage in passages if passage.source in sources for row in strips(passage) if is_row(row)
+    ]
 
 
 def _is_alike(strip: Strip, other: Strip) -> bool:

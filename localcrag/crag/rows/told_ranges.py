@@ -95,11 +95,18 @@ def is_within_range(question: str, start: int, end: int, told: str) -> bool:
     if named and named not in FUNCTION_WORDS | _OF_AN_AGE and root(named) not in words:
         return False
     return any(
-        _holds(limits, number) and _is_same(unit, limits[3], words)
-        or (scaled := converted(number, unit, limits[3])) is not None and _holds(limits, scaled)
+        _is_of(limits, number, unit, words)
         for limits in _ranges(told)
         if not is_year or unit or all(limit and _YEAR.fullmatch(str(limit)) for limit in limits[:2])
     )
+
+
+def _is_of(limits: Limits, number: Decimal, unit: str, words: set[str]) -> bool:
+    """Whether a number with a unit or a noun is within a range of the same, or of another unit of its kind."""
+    if _is_same(unit, limits[3], words):
+        return _holds(limits, number)
+    scaled = converted(number, unit, limits[3])
+    return scaled is not None and _holds(limits, scaled)
 
 
 def _ranges(told: str) -> Iterator[Limits]:
