@@ -102,7 +102,7 @@ def is_within_range(question: str, start: int, end: int, told: str) -> bool:
 
 
 def _is_of(limits: Limits, number: Decimal, unit: str, words: set[str]) -> bool:
-    """Whether a number with a unit or a noun is within a range of the same, or of another unit of its kind."""
+    """Whether a number with a unit or a noun is within a range of its own unit, or of one of its kind."""
     if _is_same(unit, limits[3], words):
         return _holds(limits, number)
     scaled = converted(number, unit, limits[3])
