@@ -34,7 +34,7 @@ SEARCH_RANK_WEIGHT, SIMILARITY_WEIGHT = 0.3, 0.5
 LEAST_EVALUATOR_WEIGHT = SIMILARITY_WEIGHT
 """The weight of an evaluator that holds nothing to be relevant; it still tells more than the cosine does."""
 
-MAX_PASSAGES_OF_TABLES = 60
+MAX_PASSAGES_OF_TABLES = 600
 """The most passages of a document with a table in which the part with a day is looked for."""
 _LONG_NUMBER = re.compile(r"(?<![\w.])\d[\d.,:/-]*\d(?!\w)")
 """A number of two digits or more."""
@@ -112,9 +112,9 @@ class Retriever:
         found = of_asked_version(found, question)
         best = self.narrowed(found, question)
         if self.evaluator and best:
-            best = with_named_figures(
-                best, [*found, *self._of_the_day(best, found, question, filter)], question
-            )
+            best = with_named_figures(best, found, question)
+            of_day = self._of_the_day(best, found, question, filter)
+            best = [*best[:-1], of_day[0]] if of_day else best
             best = with_codes(best, [*found, *self._with_codes_of(found, question, filter)], question)
         if self.evaluator and best:
             best = best if as_question else [replace(hit, similarity=None) for hit in best]
@@ -138,19 +138,24 @@ class Retriever:
     ) -> list[Hit]:
         """The parts of documents with tables among the best hits that have the day or month of a question.
 
-        There are none if the question names none, or a passage that was found has it.
+        Those of the best document are first. There are none if the question names none or a table among the
+        best hits has it, nor of a document of which a passage that was found has it.
         """
         days = {figure for figure in figures_asked(question) if is_day(figure)} | months_asked(question)
-        if not days or any(has_figure(hit.passage, days) for hit in found):
+        having = [hit for hit in (*best, *found) if days and has_figure(hit.passage, days)]
+        known = {hit.passage.source for hit in having}
+        tables = [hit.passage for hit in best if has_rows(hit.passage)]
+        of_tables = {each.source: each.document for each in tables if each.source not in known}
+        if not days or not of_tables or any(each.source in known for each in tables):
             return []
-        of_tables = {hit.passage.source: hit.passage.document for hit in best if has_rows(hit.passage)}
-        known = {hit.passage.id for hit in found}
-        return [
+        tried, order = {hit.passage.id for hit in found}, list(of_tables)
+        parts = [
             Hit(passage, 0.0)
-            for passage in (self.store.passages(of_tables, limit=MAX_PASSAGES_OF_TABLES) if of_tables else ())
-            if passage.id not in known and has_rows(passage) and has_figure(passage, days)
+            for passage in self.store.passages(of_tables, limit=MAX_PASSAGES_OF_TABLES)
+            if passage.id not in tried and has_rows(passage) and has_figure(passage, days)
             if filter is None or matches(filter, passage)
         ]
+        return sorted(parts, key=lambda hit: order.index(hit.passage.source))
 
     def _with_codes_of(self, found: Sequence[Hit], question: str, filter: Filter | None) -> list[Hit]:
         """The hits of a search for the codes of a question that no passage found has, if there are any."""

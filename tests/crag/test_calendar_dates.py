@@ -7,6 +7,7 @@ import pytest
 from localcrag.crag.questions.calendar_dates import (
     are_shared,
     dates_of,
+    month_begun,
     month_of,
     months_asked,
     without_dates,
@@ -57,6 +58,7 @@ def test_a_column_may_be_named_by_the_day_of_the_week_and_its_number() -> None:
             "what came in in Jul 2025 and in 08/2025, what may come in May 2026",
             {"2025-07", "2025-08", "2026-05"},
         ),
+        ("how many died in March 1855", {"1855-03"}),
         ("between June and July 2025", set()),
         ("since July 2025, until the end of May 2026", set()),
         ("on 14 July 2025, in July, in 2025-07-14 or in 2024/25", set()),
@@ -70,6 +72,13 @@ def test_a_cell_is_a_month_in_any_notation() -> None:
     cells = ("2025-07", "07/2025", "7.2025", "July 2025", "Jul. 2025", "Juli 2025")
     assert {month_of(cell) for cell in cells} == {"2025-07"}
     assert {month_of(cell) for cell in ("2025-07-14", "2025-13", "July", "since July 2025")} == {""}
+
+
+def test_the_first_day_of_a_month_begins_it() -> None:
+    cells = ("2015-06-01", "01-06-15", "01.06.2015", "2015/06/01", "1 June 2015", "2015-06-01 00:00:00")
+    assert {month_begun(cell) for cell in cells} == {"2015-06"}
+    others = ("2015-06-02", "02-06-15", "01/06/2015", "1 June", "from 2015-06-01", "2015-06-01 09:00", "")
+    assert {month_begun(cell) for cell in others} == {""}
 
 
 def test_other_figures_stay_as_they_are() -> None:

@@ -54,6 +54,14 @@ def test_a_row_holds_from_its_day_until_the_next_one_begins() -> None:
     assert [holds_on(row, {"2026-05-03"}) for row in stays] == [True, False]
 
 
+def test_a_row_of_monthly_figures_holds_in_its_month() -> None:
+    monthly = [f"date: 1855-{month:02}-01 · disease: {month}" for month in (2, 3, 4)]
+    assert [holds_on(row, {"1855-03"}) for row in strips(table(*monthly))] == [False, True, False]
+    daily = strips(table(*monthly, "date: 1855-04-02 · disease: 9"))
+    assert not any(holds_on(row, {"1855-03"}) for row in daily)
+    assert not any(holds_on(row, {"1855-03"}) for row in strips(table(*monthly[:2])))
+
+
 def test_a_row_holds_in_its_calendar_week() -> None:
     weeks = strips(table("Week: 17 · Who: Ada", "Week: 18 · Who: Ben", heading="Plan of 2026"))
     assert [holds_on(row, {"-04-23"}) for row in weeks] == [True, False]

@@ -217,6 +217,10 @@ def test_the_part_of_a_table_that_has_the_day_is_among_the_best() -> None:
         return {hit.passage.id for hit in result_of(retriever.best(found, question))}
 
     assert "b" in ids("Who has the duty phone on 15/04/26?")
+    log = replace(passage("The log of 15 April 2026."), id="c", source="/log.txt", document="2")
+    asked = "Who has the duty phone on 15/04/26?"
+    of_three = replace(retriever, passages=3).best([*found, Hit(log, 0.1)], asked)
+    assert result_of(of_three)[-1].passage.id == "b", "a log is no row of the table"
     assert "b" not in ids("Who has the duty phone on 1 April?") | ids("Who has the duty phone?")
     refused = parse('source = "/other.csv"')
     assert "b" not in {each.passage.id for each in result_of(retriever.best(found, "On 15 April?", refused))}

@@ -307,6 +307,22 @@ def test_a_row_is_named_by_its_month() -> None:
     assert looked_up("duty since July 2025", returns) == {}
 
 
+def test_a_row_of_monthly_figures_is_named_by_its_month() -> None:
+    kinds = [(month, stars) for month in ("05", "06") for stars in (3, 4)]
+    rows = [f"Class: {stars} stars · Date: 01-{month}-15 · Full: 80" for month, stars in kinds]
+    hotels = strips(table(*rows, heading=""))
+    assert looked_up("How full were the hotels of 3 stars in June 2015?", hotels) == {2: INCOMPLETE_WEIGHT}
+    assert looked_up("How full were the hotels of 3 stars in June 2014?", hotels) == {}
+
+
+def test_a_row_that_begins_with_the_day_of_the_question_may_lack_other_words() -> None:
+    rows = ("date: 2015/12/20 · precipitation: 4.3", "date: 2015/12/21 · precipitation: 27.4")
+    days = strips(table(*rows, heading="Seattle"))
+    assert looked_up("How much rain fell in Seattle on 21 December 2015?", days) == {1: SINGLED_OUT_WEIGHT}
+    assert looked_up("How much rain fell in Seattle on 21 December?", days) == {}
+    assert looked_up("How much rain fell in Leeds on 21 December 2015?", days) == {}
+
+
 def test_who_has_duty_is_on_call() -> None:
     rows = ("Week: 16 · From: 13 April · First: Ada", "Week: 17 · From: 20 April · First: Ben")
     turns = strips(table(*rows, heading="On call, April"))

@@ -65,12 +65,14 @@ _ON_WEEKDAY = re.compile(
 """A day of the month after that of the week: "Sat 16"."""
 
 _MONTH_OF_YEAR = re.compile(
-    rf"\b(?P<name>{_NAME})\.?,? (?P<year>(?:19|20)\d\d)(?!\d|[-/.]\d)"
+    rf"\b(?P<name>{_NAME})\.?,? (?P<year>(?:1[5-9]|20)\d\d)(?!\d|[-/.]\d)"
     r"|(?<![\w./-])(?P<month>0?[1-9]|1[0-2])[/.](?P<year2>(?:19|20)\d\d)(?![\w/-])"
-    r"|(?<![\w./-])(?P<year3>(?:19|20)\d\d)-(?P<month3>0[1-9]|1[0-2])(?![\w/-])",
+    r"|(?<![\w./-])(?P<year3>(?:1[89]|20)\d\d)-(?P<month3>0[1-9]|1[0-2])(?![\w/-])",
     re.IGNORECASE,
 )
 """A month of a year: July 2025, Jul 2025, 07/2025, 2025-07."""
+_MIDNIGHT = re.compile(r"[T ]00:00(?::00(?:\.0+)?)?Z?$")
+"""The time of day that a date has for want of one."""
 _OPEN_SPAN = re.compile(
     r"\b(?:after|before|by|since|till|until|up to)\s+(?:the\s+end\s+of\s+)?$", re.IGNORECASE
 )
@@ -92,6 +94,21 @@ def months_asked(question: str) -> set[str]:
     names = len(_MONTH_NAME.findall(undated))
     is_span = names > len(found) or any(_OPEN_SPAN.search(undated[: match.start()]) for match in found)
     return set() if is_span else set(map(_month, found))
+
+
+def month_begun(cell: str) -> str:
+    """The month of a year on whose first day a cell is, as "2025-07"; "" if it holds anything else.
+
+    Of "01-06-15", which is 1 June or 6 January, one reading is the first of a month. With strokes it is not
+    taken, as "01/06/2015" is 6 January where the month is written first.
+    """
+    figures = _MIDNIGHT.sub("", cell.strip())
+    readings = readings_of(figures)
+    if len(readings) != 1 or readings[0][:2] != (0, len(figures)):
+        return ""
+    days = readings[0][2]
+    first = next((day for day in sorted(days) if day.endswith("-01") and day[0] != "-"), "")
+    return first[:7] if len(days) == 1 or "/" not in figures else ""
 
 
 def _month(found: re.Match[str]) -> str:

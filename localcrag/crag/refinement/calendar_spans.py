@@ -1,7 +1,8 @@
 """Days that a text or a row of a table tells of by a span: "20–26 April", "From: 20 April", calendar week 17.
 
 Who is on call from 20 April is so on the 23rd, until the next row begins. A row has the span of its dates
-"from" and "to", or that from its date to the one of the row below it, or its calendar week.
+"from" and "to", or that from its date to the one of the row below it, or its calendar week. Where all rows
+are of the first day of a month, each is of its month.
 """
 
 from __future__ import annotations
@@ -12,7 +13,14 @@ from datetime import date as Day
 from datetime import timedelta
 from itertools import pairwise
 
-from localcrag.crag.questions.calendar_dates import MONTHS, WEEKDAYS, are_shared, day_of, readings_of
+from localcrag.crag.questions.calendar_dates import (
+    MONTHS,
+    WEEKDAYS,
+    are_shared,
+    day_of,
+    month_begun,
+    readings_of,
+)
 from localcrag.crag.questions.query_terms import figures_of
 from localcrag.crag.refinement.knowledge_strips import strips
 from localcrag.crag.refinement.strip_context import headings_above
@@ -60,6 +68,7 @@ def _of_names(names: Iterable[str]) -> re.Pattern[str]:
 _RUN_OF_WEEKDAYS, _RUN_OF_MONTHS = _of_names(WEEKDAYS), _of_names(MONTHS)
 _LISTED = re.compile(r"\s*(?:,|;|&|\+|\b(?:and|und|et|y|e)\b)\s*")
 _PARENTHESIS = re.compile(r"\([^()]*\)")
+_MONTH = re.compile(r"\d{4}-\d\d")
 _SETS_OF_DAYS = {
     **dict.fromkeys(("daily", "every day", "each day", "all days", "täglich", "tous les jours"), range(1, 8)),
     **dict.fromkeys(("weekdays", "on weekdays", "workdays", "working days", "werktags"), range(1, 6)),
@@ -67,6 +76,8 @@ _SETS_OF_DAYS = {
 }
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _LEAP_YEAR = 2024
+MIN_MONTHLY_ROWS = 3
+"""The fewest rows of a passage that are of the first day of a month, and thus each of its month."""
 
 
 def spans_of(text: str) -> Iterator[Span]:
@@ -148,12 +159,38 @@ def tells_figure(strip: Strip, figures: Set[str]) -> bool:
 
 
 def holds_on(row: Strip, days: Iterable[str]) -> bool:
-    """Whether a row of a table holds on one of some days, since the day is within a span of the row."""
+    """Whether a row of a table holds on one of some days, since the day is within a span of the row.
+
+    Months ("2015-06") may be among them: a row of monthly figures holds in its month.
+    """
+    days = list(days)
+    if (months := {day for day in days if _MONTH.fullmatch(day)}) and months & months_of_row(row):
+        return True
     days = [day for day in days if day[:1] in "-12" and len(day) in (6, 10)]
     if not days or not is_row(row):
         return False
     found = [*spans_of(row.text), *_own_spans(row)]
     return any(is_within(day, span) for day in days for span in found) or _is_in_its_week(row, days)
+
+
+def months_of_row(row: Strip) -> set[str]:
+    """The months of years, "2015-06", that a row stands for by their first days: "01-06-15", "2015-06-01".
+
+    It does if the cells of that column are such days in all rows beside it, as monthly figures have them.
+    """
+    if not is_row(row):
+        return set()
+    begun = {
+        column: month for column, value in map(named_cell, cells_of(row)) if (month := month_begun(value))
+    }
+    beside = [dict(map(named_cell, cells_of(other))) for other in _rows_beside(row)] if begun else []
+    if len(beside) < MIN_MONTHLY_ROWS:
+        return set()
+    return {
+        month
+        for column, month in begun.items()
+        if all(month_begun(cells.get(column, "")) for cells in beside)
+    }
 
 
 def passage_holds_on(passage: Passage, days: Iterable[str]) -> bool:

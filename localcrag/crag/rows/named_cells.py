@@ -29,7 +29,7 @@ from localcrag.crag.questions.query_terms import (
     terms,
 )
 from localcrag.crag.questions.told_stories import told_around
-from localcrag.crag.refinement.calendar_spans import holds_on, months_in, weekdays_in
+from localcrag.crag.refinement.calendar_spans import holds_on, months_in, months_of_row, weekdays_in
 from localcrag.crag.refinement.strip_kinds import cells_of, named_cell
 from localcrag.crag.table_answers.table_values import respelled
 from localcrag.crag.table_answers.table_vocabulary import QUANTITY_WORDS
@@ -169,8 +169,12 @@ class CellQuery:
         return found
 
     def days_of(self, row: Strip) -> set[str]:
-        """The dates of the question on which a row holds, by its span of days or its calendar week."""
-        return {day for day in self.words & self.figures if holds_on(row, (day,))}
+        """The dates of the question on which a row holds, by its span of days or its calendar week.
+
+        Of a row that stands for a month it is the words for that month.
+        """
+        days = {day for day in self.words & self.figures if holds_on(row, (day,))}
+        return days.union(*map(self._month_words, months_of_row(row) & self.figures))
 
     def within_name_of(self, column: str) -> set[str]:
         """The numbers of the question that lie within the range in a column's name, "Grades 5-7"."""

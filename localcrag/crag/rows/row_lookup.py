@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from localcrag.calibration.scale import log_odds, sigmoid
+from localcrag.crag.questions.calendar_dates import dates_of, day_of
 from localcrag.crag.questions.query_terms import WORD_PATTERN, stem
 from localcrag.crag.refinement.knowledge_strips import strips
 from localcrag.crag.refinement.strip_context import headings_above, intro_of_table
@@ -48,7 +49,8 @@ _DENIALS = frozenset({"no", "false", "nein", "non", "none", "keine", "-", "–",
 _NEGATION = re.compile(r"\b(?:not?|without|never|kein\w*|nicht|pas|sans)\b|n['’]t\b", re.IGNORECASE)
 MAX_MISSING_SHARE, MAX_MISSING_OF_SINGLED_OUT = 0.34, 0.5
 """The share of what is asked that may be missing, a cell that is named counts as one thing; and the same if
-two cells are named, or one by its code ("F-08") and the row has the quantity that is asked for."""
+two cells are named, or one by its code ("F-08") and the row has the quantity that is asked for, or the row
+begins with the day of the question, which has its year."""
 NEARLY_NAMED_SHARE = 0.33
 """How much is missing if the only cells that are named are named but for a word, or by the day of a date."""
 UNTOLD_SHARE = 0.1
@@ -253,8 +255,15 @@ def _match(at: int, strip: Strip, asked: CellQuery) -> _Match | None:
     is_coded = tells_quantity and any(
         _CODE.fullmatch(value) and asked.named_by(column, value) for column, value in cells
     )
-    if share > (MAX_MISSING_OF_SINGLED_OUT if len(named) > 1 or is_coded else MAX_MISSING_SHARE):
+    is_singled_out = len(named) > 1 or is_coded or _is_of_day(cells[0], held)
+    if share > (MAX_MISSING_OF_SINGLED_OUT if is_singled_out else MAX_MISSING_SHARE):
         return None
     said = [value for column, value in cells if terms_within(column) & asked.words and not asked.has(value)]
     by_code = not held.isdisjoint(asked.codes)
     return _Match(at, share, tuple(said) or (strip.text,), by_code)
+
+
+def _is_of_day(first: tuple[str, str], held: Set[str]) -> bool:
+    """Whether the first cell of a row is a day, one with its year that is among the words of a question."""
+    days = dates_of(first[1])
+    return len(days) == 1 and any(map(day_of, days)) and days <= held
