@@ -19,8 +19,9 @@ from localcrag.calibration.scale import log_odds, sigmoid
 from localcrag.crag.questions.query_terms import WORD_PATTERN, stem
 from localcrag.crag.refinement.knowledge_strips import strips
 from localcrag.crag.refinement.strip_context import headings_above, intro_of_table
-from localcrag.crag.refinement.strip_kinds import cells_of, first_cell, is_row, named_cell
+from localcrag.crag.refinement.strip_kinds import cells_of, is_row, named_cell
 from localcrag.crag.rows.named_cells import CellQuery, bounds_of, terms_within
+from localcrag.crag.rows.reported_codes import reported_rows
 from localcrag.crag.table_answers.table_conditions import is_akin
 from localcrag.types import Strip
 
@@ -56,16 +57,6 @@ UNTOLD_SHARE = 0.1
 that is named by a code is complete all the same."""
 _CODE = re.compile(r"(?=\S*\d)(?=\S*[^\W\d_])[\w./-]+")
 """A cell that is the code of one thing."""
-_REPORTED = re.compile(
-    r"\b(?:says?|said|show(?:s|ed|ing)?|display(?:s|ed|ing)?|reads|report(?:s|ed|ing)?|flash(?:es|ed|ing)?"
-    r"|blink(?:s|ed|ing)?|throws?|threw|error|fault|alarm|zeigt|meldet|fehler|störung)"
-    r"(?: (?:me|us|an?|the|error|fault|alarm|message|code|number|fehler|code|nummer))*"
-    r" (?P<code>(?=[^\W_]*\d)[^\W_]+(?:[./-][^\W_]+)*)(?!\w| ?[%°€$£]|[.,:]\d)",
-    re.IGNORECASE,
-)
-"""How a question says that something shows a code: "the handset says 34", "fault code E-21"."""
-_CODE_COLUMNS = terms_within("code error fault message display alarm number no Fehler Meldung Störung")
-"""Words in the name of a column of such codes."""
 _ON_DUTY = terms_within("call duty standby oncall Bereitschaft Dienst astreinte guardia")
 """Words for being the one to turn to on a day: the duty phone is with who is on call."""
 _SIZE_OF_THING = re.compile(r"\(?(?<!\w)\d[\d.,x×–-]*(?: ?(?:%|°C?|[^\W\d]{1,3}\b))?\)?")
@@ -106,7 +97,7 @@ def looked_up(question: str, found: Sequence[Strip]) -> dict[int, float]:
     gains |= {at: DENIAL_WEIGHT for at, strip in enumerate(found) if _denies(strip, question, asked.words)}
     matches = [match for at, strip in enumerate(found) if (match := _match(at, strip, asked)) is not None]
     if not matches:
-        return gains | dict.fromkeys(_reported(found, question), SINGLED_OUT_WEIGHT)
+        return gains | dict.fromkeys(reported_rows(found, question), SINGLED_OUT_WEIGHT)
     least = min(match.missing for match in matches)
     best = [match for match in matches if match.missing == least]
     if len({match.told for match in best}) > 1:
@@ -220,24 +211,6 @@ def _named_by_headers(found: Sequence[Strip], asked: CellQuery) -> Iterator[int]
     for rows in alike.values():
         if len(rows) >= MIN_ALIKE_ROWS:
             yield from rows
-
-
-def _reported(found: Sequence[Strip], question: str) -> list[int]:
-    """The place of the one row whose first cell is the one code that something shows; none otherwise.
-
-    Whatever else "The pump shows E21, what do I turn?" asks, the row "Code: E21" is all there is about it. A
-    mere number is one in a column of codes.
-    """
-    codes = {match["code"].casefold() for match in _REPORTED.finditer(question)}
-    if len(codes) != 1:
-        return []
-    rows = []
-    for at, strip in enumerate(found):
-        column, value = first_cell(strip) if is_row(strip) else ("", "")
-        is_code = _CODE.fullmatch(value.strip()) or terms_within(column) & _CODE_COLUMNS
-        if is_code and value.strip().casefold() in codes and len(cells_of(strip)) > 1:
-            rows.append(at)
-    return rows if len(rows) == 1 else []
 
 
 def _stems(text: str) -> set[str]:
