@@ -15,7 +15,7 @@ from localcrag.crag.questions.codes import codes_of, has_code
 from localcrag.crag.questions.document_versions import of_asked_version
 from localcrag.crag.questions.query_terms import figures_asked, figures_of
 from localcrag.crag.refinement.calendar_spans import passage_holds_on
-from localcrag.crag.rows.reported_codes import has_reported_row, reported_codes
+from localcrag.crag.refinement.reported_codes import has_reported_row, reported_codes
 from localcrag.events import Reranked, Retrieved, Steps
 from localcrag.filters import Filter, matches
 from localcrag.protocols import Embedder, Evaluator, PassageReader

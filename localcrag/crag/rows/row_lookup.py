@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from localcrag.calibration.scale import log_odds, sigmoid
 from localcrag.crag.questions.query_terms import WORD_PATTERN, stem
 from localcrag.crag.refinement.knowledge_strips import strips
+from localcrag.crag.refinement.reported_codes import reported_rows
 from localcrag.crag.refinement.strip_context import headings_above, intro_of_table
 from localcrag.crag.refinement.strip_kinds import cells_of, is_row, named_cell
 from localcrag.crag.rows.named_cells import CellQuery, bounds_of, terms_within
-from localcrag.crag.rows.reported_codes import reported_rows
 from localcrag.crag.table_answers.table_conditions import is_akin
 from localcrag.types import Strip
 
@@ -81,8 +81,9 @@ def looked_up(question: str, found: Sequence[Strip]) -> dict[int, float]:
     """What the log-odds of a strip gain since it is the row that holds what the question names.
 
     Several rows may hold it if they tell the same of the columns that are asked for; then it is the first
-    of them. If none does, it is the one row of the code that something shows by the question. Measured on 278 questions that people asked of a table and one of its rows answers (FeTaQA),
-    among the rows of that table: one was chosen for 155 of them, the right one for 154.
+    of them. If none does, it is the row of the code that something shows by the question. Measured on 278
+    questions that people asked of a table and one of its rows answers (FeTaQA), among the rows of that table:
+    one was chosen for 155 of them, the right one for 154.
 
     Args:
         question: the question.

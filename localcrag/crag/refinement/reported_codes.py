@@ -1,7 +1,7 @@
 """Codes that something shows by a question, and the rows of tables that they are looked up in.
 
-"The handset says 34, what now?" shares one number with the row "Code: 34 · Remedy: open the door", and is asked
-of nothing else.
+"The handset says 34, what now?" shares one number with the row "Code: 34 · Remedy: open the door", and is
+asked of nothing else.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence, Set
 
+from localcrag.crag.questions.query_terms import terms
 from localcrag.crag.refinement.strip_kinds import cells_of, is_row, named_cell
-from localcrag.crag.rows.named_cells import terms_within
 from localcrag.types import CELL_SEPARATOR, BlockKind, Passage, Strip
 
 _REPORTED = re.compile(
@@ -21,7 +21,7 @@ _REPORTED = re.compile(
     re.IGNORECASE,
 )
 """How a question says that something shows a code: "the handset says 34", "fault code E-21"."""
-_CODE_COLUMNS = terms_within("code error fault message display alarm number no Fehler Meldung Störung")
+_CODE_COLUMNS = terms("code error fault message display alarm number no Fehler Meldung Störung")
 """Words in the name of a column of such codes."""
 _CODE = re.compile(r"(?=\S*\d)(?=\S*[^\W\d_])[\w./-]+")
 """A cell that is a code by its letters and digits."""
@@ -59,4 +59,4 @@ def _is_of_code(cell: str, codes: Set[str]) -> bool:
     column, value = named_cell(cell)
     if value.strip().casefold() not in codes:
         return False
-    return bool(_CODE.fullmatch(value.strip()) or terms_within(column) & _CODE_COLUMNS)
+    return bool(_CODE.fullmatch(value.strip()) or terms(column) & _CODE_COLUMNS)
