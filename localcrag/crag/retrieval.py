@@ -15,6 +15,7 @@ from localcrag.crag.questions.codes import codes_of, has_code
 from localcrag.crag.questions.document_versions import of_asked_version
 from localcrag.crag.questions.query_terms import figures_asked, figures_of
 from localcrag.crag.refinement.calendar_spans import passage_holds_on
+from localcrag.crag.refinement.reported_codes import has_reported_row, reported_codes
 from localcrag.events import Reranked, Retrieved, Steps
 from localcrag.filters import Filter, matches
 from localcrag.protocols import Embedder, Evaluator, PassageReader
@@ -100,8 +101,8 @@ class Retriever:
         """The hits that go on to grading; yields Reranked if there is an evaluator.
 
         The part of a table that has the day of the question is among them if another part of it is, and a
-        passage with a code of the question if there is one. There are none of another version of a document
-        than the one asked for.
+        passage with a code of the question if there is one, or with the row of a code that something shows.
+        There are none of another version of a document than the one asked for.
 
         Args:
             found: hits in the order of their search.
@@ -116,6 +117,7 @@ class Retriever:
             of_day = self._of_the_day(best, found, question, filter)
             best = [*best[:-1], of_day[0]] if of_day else best
             best = with_codes(best, [*found, *self._with_codes_of(found, question, filter)], question)
+            best = self._with_reported_row(best, found, question, filter)
         if self.evaluator and best:
             best = best if as_question else [replace(hit, similarity=None) for hit in best]
             yield Reranked(tuple(best))
@@ -168,6 +170,24 @@ class Retriever:
         (vector,) = self.embedder.encode_questions([text])
         hits = distinct(self.store.search(text, vector, k=self._search_depth, filter=filter))
         return [replace(hit, similarity=None) for hit in hits]
+
+    def _with_reported_row(
+        self, best: Sequence[Hit], found: Sequence[Hit], question: str, filter: Filter | None
+    ) -> list[Hit]:
+        """The best hits, the last one replaced by the one passage with the row of a code that is shown.
+
+        It is one that was found, or of a document that was: "34" is little to search by.
+        """
+        codes = reported_codes(question)
+        if not codes or any(has_reported_row(hit.passage, codes) for hit in best):
+            return list(best)
+        sources = {hit.passage.source: hit.passage.document for hit in found}
+        rows = [
+            passage
+            for passage in self.store.passages(sources, limit=MAX_PASSAGES_OF_TABLES)
+            if has_reported_row(passage, codes) and (filter is None or matches(filter, passage))
+        ]
+        return [*best[:-1], Hit(rows[0], 0.0)] if len(rows) == 1 else list(best)
 
     @property
     def _search_depth(self) -> int:

@@ -47,9 +47,10 @@ class StillReading:
     source: str
 
 
-READING = 17
+READING = 18
 """The number of the way in which documents are read now; those read in an older way are read anew.
 
+18: with the decimal fractions of JSON as they are written;
 16: with help pages that keep their lines (``<pre>``) as prose, the questions of FAQs as headings (the
 numbered ones of PDF, and those that are terms of lists in HTML), the header of a table among its notes,
 listings of files and variables without a header, the heads of entries of a manual, and the releases of plain

@@ -224,3 +224,34 @@ def test_the_part_of_a_table_that_has_the_day_is_among_the_best() -> None:
     assert "b" not in ids("Who has the duty phone on 1 April?") | ids("Who has the duty phone?")
     refused = parse('source = "/other.csv"')
     assert "b" not in {each.passage.id for each in result_of(retriever.best(found, "On 15 April?", refused))}
+
+
+def test_the_row_of_a_code_that_something_shows_is_among_the_best() -> None:
+    first, last = (
+        replace(
+            table(*(f"Code: {code} · Remedy: call {code}" for code in codes), heading=""),
+            id=name,
+            source="/manual.pdf",
+            document="1",
+        )
+        for name, codes in (("a", (3, 8)), ("b", (34, 38)))
+    )
+
+    class Manuals(MemoryStore):
+        def passages(self, documents: Mapping[str, str], *, limit: int) -> list[Passage]:
+            assert "/manual.pdf" in documents
+            return [first, last]
+
+    evaluator = ScriptedEvaluator(lambda *_: 0.1)
+    retriever = Retriever(Manuals(), HashEmbedder(), evaluator, passages=2, candidates=4)
+    found = [hit("the handset", 0.3), Hit(first, 0.2)]
+
+    def ids(question: str) -> set[str]:
+        return {each.passage.id for each in result_of(retriever.best(found, question))}
+
+    assert "b" in ids("The handset says 34, what now?")
+    for other in ("The handset says 8, what now?", "The handset says 35, what now?", "Where are the 34?"):
+        assert "b" not in ids(other)
+    refused = parse('source = "/other.csv"')
+    steps = retriever.best(found, "The handset says 34, what now?", refused)
+    assert "b" not in {each.passage.id for each in result_of(steps)}

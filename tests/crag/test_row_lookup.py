@@ -47,7 +47,7 @@ def table(*rows: str, heading: str = "Faults of the Tarn 4", title: str = "") ->
     [
         ("What does E21 mean?", {1: COMPLETE_WEIGHT}),
         ("What do I do about the code e07 of the Tarn 4?", {0: COMPLETE_WEIGHT}),
-        ("What should I do when the display of the Tarn 4 shows E21?", {}),
+        ("What should I do when the display of the Tarn 4 shows E21?", {1: SINGLED_OUT_WEIGHT}),
         ("What should I do when the Tarn 4 has fault E21 again and beeps?", {1: INCOMPLETE_WEIGHT}),
         ("Which code has it that I change the filter?", {1: COMPLETE_WEIGHT}),
         ("What does E99 mean?", {}),
@@ -362,3 +362,27 @@ def test_rows_of_other_keys_are_less_probable_than_the_one_that_is_named() -> No
     assert with_named_key_first(question, types, scores, gains) == [0.5, OTHER_KEY_SHARE * 0.5, 0.6]
     other = "Which type is for wood?"
     assert with_named_key_first(other, types, scores, looked_up(other, types)) == scores
+
+
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [
+        ("The handset says 34 and won't move, what now?", [1]),
+        ("The arm reports error 34, whom do I ring?", [1]),
+        ("The gauge says 34 °C, is that all right?", []),
+        ("The gauge says 3.34, is that all right?", []),
+        ("The handset says 35 and won't move, what now?", []),
+        ("Do 34 people fit in there?", []),
+        ("It says 34 and then 38, what now?", [1]),
+        ("It shows 34 and then shows 38, what now?", []),
+    ],
+)
+def test_a_code_that_something_shows_finds_its_row_whatever_else_is_asked(
+    question: str, found: list[int]
+) -> None:
+    rows = strips(table(*(f"Code: {code} · Cause: cause {code} · Remedy: call" for code in (3, 34, 38))))
+    assert looked_up(question, rows) == dict.fromkeys(found, SINGLED_OUT_WEIGHT)
+    seats = strips(table(*(f"Row: {code} · Seats: {code + 1}" for code in (3, 34, 38))))
+    assert looked_up(question, seats) == {}
+    twice = strips(table("Code: 34 · Cause: dirt · Remedy: call", "Code: 34 · Cause: heat · Remedy: wait"))
+    assert looked_up(question, twice) == {}

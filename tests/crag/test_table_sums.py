@@ -232,3 +232,19 @@ def test_a_table_that_may_be_meant_and_has_no_row_hides_no_other() -> None:
     assert form is not None
     found = result_of(compute(cast(QuestionState, state), form, [Hit(each, 1.0) for each in documents]))
     assert found is not None and found.computation.value == "2"
+
+
+def test_two_columns_are_compared_around_the_name_of_one() -> None:
+    rows = [
+        "tool-stock-2026-03",
+        "item_no: T-1 · name: Saw · in_stock: 3 · minimum: 4 · bought: 2025-03",
+        "item_no: T-2 · name: Axe · in_stock: 0 · minimum: 2 · bought: 2025-05",
+        "item_no: T-3 · name: File · in_stock: 7 · minimum: 5 · bought: 2025-03",
+        "item_no: T-4 · name: Rasp · in_stock: 5 · minimum: 5 · bought: 2025-09",
+    ]
+    assert value("How many items have fewer in stock than the minimum?", rows) == "2"
+    assert value("How many items of the March stock list have fewer in stock than the minimum?", rows) == "2"
+    assert value("Which items have more in stock than their minimum?", rows) == "T-3 (File)"
+    assert value("How many items have fewer on paper than the minimum?", rows) is None
+    assert value("How many items of the April stock list have fewer in stock than the minimum?", rows) is None
+    assert value("How many items have fewer in stock than ordered?", rows) is None

@@ -56,3 +56,9 @@ def test_a_line_of_json_lines_is_such_a_record() -> None:
     assert [page.text[block.start : block.end] for block in page.blocks] == [
         f"channel: ops\n{row}" for row in ROWS
     ]
+
+
+def test_decimal_fractions_stay_as_they_are_written() -> None:
+    page = read_json('{"beer": "Bitter", "pint": 5.10, "half": 2.75, "glass": 1e-3, "kegs": 12}', Limits())
+    assert page is not None
+    assert page.text == "beer: Bitter\npint: 5.10\nhalf: 2.75\nglass: 1e-3\nkegs: 12"

@@ -12,6 +12,7 @@ from localcrag.crag.table_answers.table_vocabulary import (
     COMPARATORS,
     FUNCTION_WORDS,
     NEGATIONS,
+    SPLIT_COMPARATORS,
     TEMPORAL_COMPARATORS,
     VERBS,
     WORD_NUMBERS,
@@ -84,6 +85,8 @@ _PERIOD_OWNS = re.compile(
     re.IGNORECASE,
 )
 """How a question says of what a period has that it is of it: "this year's measurements are"."""
+_MAX_COMPARED_WORDS = 3
+"""The most words that name a column between "fewer" and "than"."""
 _DETERMINERS = frozenset({"the", "its", "their", "our", "a", "an"})
 _STOCK_STATES = tuple(
     (re.compile(rf"\b(?:{words})\b", re.IGNORECASE), plain)
@@ -120,7 +123,8 @@ class NumberCondition:
 
     ``at`` is the place of the first token after it, ``before`` that of the first one of it. ``about`` is
     the quantity that a comparative such as "longer" is about, or "". If it compares with a column, "below the
-    minimum", it has no number, and ``bound`` are the places of the words that name the column.
+    minimum", it has no number, and ``bound`` are the places of the words that name the column; ``compared``
+    are those of the other column if it is named within, "fewer in stock than the minimum".
     """
 
     sign: str
@@ -131,6 +135,7 @@ class NumberCondition:
     about: str = ""
     temporal: bool = False
     bound: tuple[int, ...] = ()
+    compared: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +214,10 @@ def number_conditions(tokens: list[QuestionToken]) -> list[NumberCondition] | No
     at = 0
     while at < len(words):
         sign, length, about, temporal = _comparator(words, at)
+        if not sign and (split := _split_comparison(tokens, at)):
+            found.append(split)
+            at = split.at
+            continue
         if not sign:
             at += 1
             continue
@@ -230,6 +239,27 @@ def number_conditions(tokens: list[QuestionToken]) -> list[NumberCondition] | No
         found.append(NumberCondition(sign, value, unit, at, end, about, temporal))
         at = end
     return found
+
+
+def _split_comparison(tokens: list[QuestionToken], at: int) -> NumberCondition | None:
+    """The comparison of two columns that begins at a word, "fewer in stock than the minimum"; None if none.
+
+    Its comparing words are accounted for, and the words within it are if they say nothing by themselves.
+    """
+    sign = SPLIT_COMPARATORS.get(tokens[at].low, "")
+    behind = [token.low for token in tokens[at + 1 : at + _MAX_COMPARED_WORDS + 2]] if sign else []
+    if "than" not in behind[1:]:
+        return None
+    than = at + 1 + behind.index("than")
+    compared = tuple(n for n in range(at + 1, than) if tokens[n].low not in FUNCTION_WORDS)
+    bound = _bound_at(tokens, than + 1)
+    is_named = compared and not any(tokens[n].low in VERBS or tokens[n].is_number for n in compared)
+    if not bound or not is_named or number_at(tokens, than + 1) is not None:
+        return None
+    end = bound[-1] + 1
+    take(tokens, at, 1)
+    take(tokens, than, end - than)
+    return NumberCondition(sign, None, "", at, end, bound=bound, compared=compared)
 
 
 def _bound_at(tokens: list[QuestionToken], at: int) -> tuple[int, ...]:

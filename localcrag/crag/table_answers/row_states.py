@@ -23,6 +23,8 @@ _DONE = frozenset(
     )
 )
 """What a cell says of a row that is done."""
+_TABLE_WORDS = frozenset(word_list("list lists sheet sheets table file register book inventory"))
+"""What a word before it names as a table: the "stock list"."""
 _NONE_WORDS = frozenset(word_list("none nobody keine keiner nichts aucun aucune ninguno ninguna"))
 
 
@@ -59,8 +61,16 @@ class RowStates(TableConditions):
         return places if all(any(names(at, word) for at in places) for word in named) else []
 
     def take_stock(self) -> None:
-        """Account for "in stock" and "not in stock", if one column says how many of a thing there are."""
-        places = [at for at in self.question.open_tokens() if self.tokens[at].low == "stock"]
+        """Account for "in stock" and "not in stock", if one column says how many of a thing there are.
+
+        The "stock list" is the table itself.
+        """
+        places = [
+            at
+            for at in self.question.open_tokens()
+            if self.tokens[at].low == "stock"
+            and not any(token.low in _TABLE_WORDS for token in self.tokens[at + 1 : at + 2])
+        ]
         column = self.stocked((*self.quantities, *self.of_kind(ColumnKind.FLAG))) if places else ""
         if column:
             self._take_stock_of(column, places)

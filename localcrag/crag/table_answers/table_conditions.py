@@ -30,6 +30,8 @@ _SEVERAL = re.compile(r"\s*[,;&+/]\s+|\s+and\s+")
 """What stands between the several things that a cell lists: "Ann, Bo"."""
 _TO_MONTH = frozenset({("to",), ("until",), ("till",), ("through",)})
 """What stands between the first and the last month of several."""
+_MONTH_OF_NAME = re.compile(r"(?<!\d)(?P<year>(?:19|20)\d\d)-(?P<month>0[1-9]|1[0-2])(?![-\d])")
+"""The month of a year in the name of a table: "drug-stock-2026-03"."""
 _QUARTER = re.compile(r"Q[1-4]", re.IGNORECASE)
 _SIGNS = {">": "more than", "<": "less than", ">=": "at least", "<=": "at most", "=": "="}
 _TEMPORAL_SIGNS = {">": "after", "<": "before", ">=": "since"}
@@ -92,7 +94,10 @@ class TableConditions(TableColumns):
             raise UnclearError
         (bound,) = exact or bounds
         others = [c for c in self.quantities if c != bound and self.kinds[c].unit == self.kinds[bound].unit]
-        column = self.column_said(others, list(self._run(condition.before - 1, -1)))
+        places = condition.compared or tuple(self._run(condition.before - 1, -1))
+        column = self.column_said(others, places)
+        if condition.compared and not all(self.tokens[at].used for at in condition.compared):
+            raise UnclearError
         if not column and said & _LEAST_WORDS:
             column = self.stocked(others)
         elif not column and len(others) == 1:
@@ -295,6 +300,8 @@ class TableConditions(TableColumns):
         """Whether the table's name has the year and month at some places, and all of its dates are in it."""
         named = {word for name in self.table.names for word in roots(name)}
         dated = self.of_kind(ColumnKind.DATE)
+        if self._are_before_name(years, months):
+            return True
         if len(dated) < 2 or not all(self.tokens[at].root in named for at in (*years, *months)):
             return False
         days = [day for column in dated for day in self.kinds[column].values if isinstance(day, date)]
@@ -302,6 +309,25 @@ class TableConditions(TableColumns):
             all(day.month == month_number(self.tokens[at].low) for at in months)
             and all(day.year == int(self.tokens[at].text) for at in years)
             for day in days
+        )
+
+    def _are_before_name(self, years: Sequence[int], months: Sequence[int]) -> bool:
+        """Whether the month at a place stands before a word of the name of the table, which is of that month.
+
+        "The March stock list" is the file "drug-stock-2026-03", whatever dates its cells have.
+        """
+        if len(months) != 1 or any(at != months[0] + 1 for at in years):
+            return False
+        behind = months[0] + 1 + len(years)
+        token = self.tokens[behind] if behind < len(self.tokens) else None
+        number = month_number(self.tokens[months[0]].low)
+        said = {self.tokens[at].text for at in years}
+        return token is not None and any(
+            int(found["month"]) == number
+            and said <= {found["year"]}
+            and token.root in roots(name[: found.start()])
+            for name in self.table.names
+            if (found := _MONTH_OF_NAME.search(name))
         )
 
     def denies(self, places: Sequence[int]) -> bool:

@@ -320,7 +320,8 @@ class _Matching(TableMeasures):
             if column != self.label
         )
         names_rows = self.marked and match.entity == self.label and self._names_rows(self.label)
-        counts_rows = asked.distinct or asked.listing or names_rows
+        compares_columns = any(condition.bound for condition in asked.conditions)
+        counts_rows = asked.distinct or asked.listing or names_rows or compares_columns
         if asked.operation is Aggregate.COUNT and holds_numbers and not counts_rows:
             raise UnclearError
         if asked.operation is Aggregate.COUNT and match.entity and not asked.distinct:

@@ -202,6 +202,8 @@ COMPARATORS = tuple(
     )
     for phrase in phrases.split("|")
 )
+SPLIT_COMPARATORS = {"more": ">", "higher": ">", "less": "<", "fewer": "<", "lower": "<"}
+"""Words that compare two columns around the name of one of them: "fewer in stock than the minimum"."""
 COMPARATIVES: dict[str, tuple[str, str]] = {
     "longer": (">", "length"), "shorter": ("<", "length"), "heavier": (">", "weight"),
     "lighter": ("<", "weight"), "taller": (">", "height"), "deeper": (">", "depth"),

@@ -44,10 +44,10 @@ def read_json_lines(text: str, limits: Limits) -> Page:
 def _add_json(made: BlockText, text: str, *, is_item: bool = False) -> bool:
     """Append the records of a JSON text, which may be one of several; False if it is not valid.
 
-    Raises UnreadableError.
+    Decimal fractions stay as they are written: a price of 5.10 is not 5.1. Raises UnreadableError.
     """
     try:
-        value: _Json = json.loads(text)
+        value: _Json = json.loads(text, parse_float=str)
     except ValueError:
         return False
     except RecursionError as error:
