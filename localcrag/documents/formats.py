@@ -24,6 +24,7 @@ class DocumentFormat(StrEnum):
     DOCX = "DOCX"
     PPTX = "PPTX"
     XLSX = "XLSX"
+    XLS = "XLS"
     ODT = "ODT"
     ODP = "ODP"
     ODS = "ODS"
@@ -79,6 +80,7 @@ MEDIA_TYPES = {
     DocumentFormat.DOCX: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
     DocumentFormat.PPTX: "application/vnd.openxmlformats-officedocument.presentationml.presentation",
     DocumentFormat.XLSX: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    DocumentFormat.XLS: "application/vnd.ms-excel",
     DocumentFormat.ODT: "application/vnd.oasis.opendocument.text",
     DocumentFormat.ODP: "application/vnd.oasis.opendocument.presentation",
     DocumentFormat.ODS: "application/vnd.oasis.opendocument.spreadsheet",
@@ -134,6 +136,7 @@ _SUFFIXES_OF_FORMAT = {
     DocumentFormat.DOCX: "docx docm dotx dotm",
     DocumentFormat.PPTX: "pptx pptm ppsx ppsm potx",
     DocumentFormat.XLSX: "xlsx xlsm xltx xltm",
+    DocumentFormat.XLS: "xls xlt",
     DocumentFormat.ODT: "odt ott",
     DocumentFormat.ODP: "odp otp",
     DocumentFormat.ODS: "ods ots",
@@ -180,7 +183,6 @@ _BINARY_SUFFIX_SET = frozenset(_BINARY_SUFFIXES.split())
 _UNSUPPORTED_REASONS = {
     "doc": "the old Word format (.doc) is not read",
     "ppt": "the old PowerPoint format (.ppt) is not read",
-    "xls": "the old Excel format (.xls) is not read",
     "msg": "Outlook messages (.msg) are not read",
     "ps": "PostScript (.ps) is not read",
     "eps": "PostScript (.eps) is not read",
@@ -198,6 +200,10 @@ _IMAGE_START = re.compile(rb"\x89PNG\r\n\x1a\n|\xff\xd8\xff|II\*\x00|MM\x00\*|RI
 _POSTSCRIPT_SIGNATURE = b"%!PS"
 _OLE_SIGNATURE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
+_WORKBOOK_STREAMS = [f"{name}\0".encode("utf-16-le") for name in ("Workbook", "Book")]
+"""The names of the part with the sheets in an old Excel file."""
+_OLD_WORKBOOK_STARTS = (b"\x09\x00", b"\x09\x02", b"\x09\x04", b"\x09\x08")
+"""How a workbook of Excel before 5.0 begins. Programs export pages and tables as ``.xls``, too."""
 _HTML_START = re.compile(
     rb"\s*+(?:<!--(?:(?!-->).)*+-->\s*+)*+(?:<!doctype html|<html[\s>])", re.IGNORECASE | re.DOTALL
 )
@@ -289,8 +295,10 @@ def format_of(name: str, data: bytes, content_type: str = "") -> DocumentFormat:
     by_name = _FORMAT_OF_SUFFIX.get(suffix_of(name))
     if by_name is DocumentFormat.ASCIIDOC and suffix_of(name) == "asc":
         by_name = by_name if _ASCIIDOC_LINE.search(data[:_MAX_ASCIIDOC_PREAMBLE]) else None
+    if by_name is DocumentFormat.XLS and not data.startswith((_OLE_SIGNATURE, *_OLD_WORKBOOK_STARTS)):
+        by_name = None if _HTML_START.match(data[:4096]) else DocumentFormat.CSV
     by_signature = _signature(data, by_name)
-    if by_signature is not None and by_name not in ARCHIVE_FORMATS:
+    if by_signature is DocumentFormat.XLS or (by_signature and by_name not in ARCHIVE_FORMATS):
         return by_signature
     return _format_of_content_type(content_type) or by_name or _format_of_content(data)
 
@@ -324,6 +332,8 @@ def _signature(data: bytes, by_name: DocumentFormat | None) -> DocumentFormat | 
                 f"encrypted {by_name if by_name in OFFICE_FORMATS else 'Office file'} (needs a password)",
                 hint="Save a copy without the password.",
             )
+        if any(name in data for name in _WORKBOOK_STREAMS):
+            return DocumentFormat.XLS
         raise UnreadableError("an old Office format is not read", hint="Save it as DOCX, PPTX or XLSX.")
     if data.startswith(_POSTSCRIPT_SIGNATURE):
         raise UnreadableError("PostScript is not read", hint="Save it as PDF: ps2pdf does.")

@@ -42,6 +42,10 @@ def _parsed(format_: DocumentFormat, data: bytes, limits: Limits, content_type: 
             from localcrag.documents.readers.xlsx import read_xlsx
 
             return read_xlsx(data, limits)
+        case DocumentFormat.XLS:
+            from localcrag.documents.readers.xls import read_xls
+
+            return read_xls(data, limits)
         case DocumentFormat.ODT | DocumentFormat.ODP | DocumentFormat.ODS:
             from localcrag.documents.readers.opendocument import read_opendocument
 

@@ -108,25 +108,27 @@ def _rows(
         cells = [_cell_text(cell) for cell in row]
         if comments:
             noted = (comments.get((number, column), "") for column in range(1, len(cells) + 1))
-            cells = [_with_comment(cell, note) for cell, note in zip(cells, noted, strict=True)]
+            cells = [with_comment(cell, note) for cell, note in zip(cells, noted, strict=True)]
         if any(cells):
             yield merged.laid(number, cells)
 
 
-def _with_comment(text: str, comment: str) -> str:
+def with_comment(text: str, comment: str) -> str:
+    """The text of a cell, followed by the comment on it if there is one."""
     return f"{text} (comment: {comment})".strip() if comment else text
 
 
 def _cell_text(cell: Cell | MergedCell | ReadOnlyCell | EmptyCell) -> str:
     """The value of a cell; a number as its format shows it."""
     value = cell.value
-    shown = _shown(value)
+    shown = shown_value(value)
     if isinstance(value, (int, float)) and not isinstance(value, bool) and isfinite(value):
         return formatted(value, shown, cell.number_format)
     return shown
 
 
-def _shown(value: object) -> str:
+def shown_value(value: object) -> str:
+    """The value of a cell as text: numbers without needless decimals, days and times in ISO 8601."""
     match value:
         case None:
             return ""
