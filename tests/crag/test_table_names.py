@@ -21,10 +21,20 @@ TRAMS = ["Bus and tram accidents", "Line: 1 · Accidents: 3", "Line: 2 · Accide
 WARD6 = ["ward6_rota", "Name: Ann · Grade: Band 6 · Hours: 37", "Name: Bo · Grade: Band 5 · Hours: 20"]
 WARDS = ["Ward 6 to 8 rota", "Name: Ann · Hours: 37", "Name: Bo · Hours: 20"]
 
+TEMPERATURES = [
+    "global-temp",
+    *(f"year: {year} · temp: {temp}" for year, temp in ((1880, -0.17), (1909, -0.48))),
+]
+HALLS = ["halls", "Hall: North · Area: 60", "Hall: South · Area: 40"]
+
 
 @pytest.mark.parametrize(
     ("question", "rows", "answer"),
     [
+        ("Which was the coldest year of the global temperature data?", TEMPERATURES, "-0.48"),
+        ("Coldest year in the global temperature series?", TEMPERATURES, "-0.48"),
+        ("Coldest year in the rainfall series?", TEMPERATURES, None),
+        ("Which hall costs the most?", HALLS, None),
         ("What is the total operating budget for 2025 of Tarnwick Housing Association?", BUDGET, "300"),
         ("What is the total budget for 2025 of Tarnwick?", BUDGET, None),
         ("What is the total budget for 2025 of Tarnwick Care?", BUDGET, None),

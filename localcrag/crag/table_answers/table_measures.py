@@ -131,6 +131,7 @@ class TableMeasures(PartialValues):
                 about = about or generic_about(asked.superlative)
                 if not column and about:
                     column = self.column_about(self.quantities, about)
+                    self._take_quantity(column, about)
                 if not column and not asked.about and self._names_nothing_after():
                     column = self.quantities[0] if len(self.quantities) == 1 else ""
                 if not column and not asked.about:
@@ -329,6 +330,11 @@ class TableMeasures(PartialValues):
         named = set(self.named(column))
         is_named = named & (QUANTITY_WORDS["spending"] | QUANTITY_WORDS["price"]) or named <= _SUM_WORDS
         return bool(self.units(column) & CURRENCIES or (is_named and not self.units(column) - {""}))
+
+    def _take_quantity(self, column: str, about: str) -> None:
+        """Account for the quantity itself: "the coldest year of the temperature data" of a column "temp"."""
+        for at in self.question.open_tokens() if column else []:
+            self.tokens[at].used = self.tokens[at].root in QUANTITY_WORDS.get(about, frozenset())
 
     def _take_words_for_money(self, column: str) -> None:
         """Account for "cost" and the like beside the name of a column of sums: "the total actual cost"."""

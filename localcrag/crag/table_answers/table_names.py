@@ -13,6 +13,7 @@ from localcrag.crag.table_answers.table_conditions import is_akin
 from localcrag.crag.table_answers.table_values import WORD, ColumnKind, root, roots, word_list
 from localcrag.crag.table_answers.table_vocabulary import (
     ASSIGNED_WORDS,
+    DATA_WORDS,
     DOCUMENT_KINDS,
     EVERYBODY,
     FUNCTION_WORDS,
@@ -51,7 +52,7 @@ class TableNames(RowStates):
 
         A word that occurs in cells is a condition that was not understood, unless the words beside it stand
         beside it in a name as well. So is one of several things or years that a name lists. A "schedule" is
-        a plan as well.
+        a plan as well, and any table is "the data".
         """
         parts = [part for name in self.table.names for part in _PART_BREAK.split(name)]
         versions = [found[0] for part in parts for found in _VERSION.finditer(part)]
@@ -62,6 +63,9 @@ class TableNames(RowStates):
         within = self.words_in_cells()
         known = {word for name in (*parts, self.table.prefix) for word in (*roots(name), *content(name))}
         known |= {word for kinds in DOCUMENT_KINDS if kinds & known for word in kinds}
+        known |= DATA_WORDS - {
+            word for column in self.table.columns for word in roots(self.table.header(column))
+        }
         for at in self.question.open_tokens():
             token = self.tokens[at]
             is_one_of_years = token.is_number and len(self._numbers_in_names) > 1

@@ -54,6 +54,8 @@ DOCUMENT_KINDS = tuple(
     )
 )
 """What a document of one kind may be called, one word for another."""
+DATA_WORDS = frozenset(map(root, word_list("data dataset series statistics")))
+"""What a table of figures may be called, whatever its name."""
 AUXILIARIES = frozenset(word_list("did do does had has have was were"))
 """Verbs behind which another one follows: "what did she claim"."""
 SPENDING_VERBS = frozenset(
@@ -138,12 +140,12 @@ QUANTITY_WORDS: dict[str, frozenset[str]] = {
         "earnings": "salary wage pay income earning",
         "spending": "amount cost expense expenditure spend pay betrag ausgaben montant dépense importe gasto",
         "length": "length distance duration runtime",
-        "height": "height altitude elevation",
-        "weight": "weight mass",
+        "height": "height altitude elevation elev",
+        "weight": "weight mass wt",
         "depth": "depth",
         "width": "width breadth",
         "size": "size area",
-        "temperature": "temperature",
+        "temperature": "temperature temp",
         "speed": "speed",
         "sound": "sound noise loudness",
         "age": "built founded opened established since installed birth construction",
