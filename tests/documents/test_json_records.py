@@ -62,3 +62,26 @@ def test_decimal_fractions_stay_as_they_are_written() -> None:
     page = read_json('{"beer": "Bitter", "pint": 5.10, "half": 2.75, "glass": 1e-3, "kegs": 12}', Limits())
     assert page is not None
     assert page.text == "beer: Bitter\npint: 5.10\nhalf: 2.75\nglass: 1e-3\nkegs: 12"
+
+
+def test_like_objects_below_keys_are_records_that_begin_with_their_keys() -> None:
+    towns = {
+        town: {"zone": zone, "fare": 3} for zone, town in enumerate(("Oslo", "Rome", "Bern", "Vaduz"), 1)
+    }
+    page = read_json(json.dumps(towns), Limits())
+    assert page is not None and len(page.blocks) == 4
+    assert page.text.startswith("name: Oslo\nzone: 1\nfare: 3\n\nname: Rome")
+    named = read_json(
+        json.dumps({"version": 2, "towns": {k: {**v, "name": k} for k, v in towns.items()}}), Limits()
+    )
+    assert named is not None
+    assert named.text.startswith("version: 2\n\ntowns.key: Oslo\ntowns.zone: 1")
+
+
+def test_a_few_objects_or_unlike_ones_stay_settings() -> None:
+    few = {"server": {"port": 1}, "client": {"port": 2}, "proxy": {"port": 3}}
+    unlike = {"a": {"one": 1}, "b": {"two": 2}, "c": {"three": 3}, "d": {"four": 4}}
+    for value in (few, unlike):
+        page = read_json(json.dumps(value), Limits())
+        assert page is not None and "name" not in page.text
+        assert len(page.blocks) == 1

@@ -17,6 +17,10 @@ MAX_OWN_SHARE = 0.5
 _NAMES = frozenset({"name", "title", "label"})
 _MAX_NAMING_CHARACTERS = 80
 """Characters of a line by which a record is known."""
+MIN_KEYED_RECORDS = 4
+"""The fewest objects below keys that are records of one table."""
+MIN_SHARED_FIELDS = 0.5
+"""The share of the fields of all of them that such records have on average at least."""
 _Json = None | bool | int | float | str | list["_Json"] | dict[str, "_Json"]
 
 
@@ -52,10 +56,28 @@ def _add_json(made: BlockText, text: str, *, is_item: bool = False) -> bool:
         return False
     except RecursionError as error:
         raise UnreadableError("JSON nested too deeply") from error
-    for record in _records([value] if is_item else value):
+    for record in _records([value] if is_item else _with_records(value)):
         made.part()
         made.add(BlockKind.ROW, record)
     return True
+
+
+def _with_records(value: _Json, depth: int = _MAX_DEPTH) -> _Json:
+    """A value in which objects of like objects are lists of records, each with its key as the first field.
+
+    So ``{"Oslo": {"zone": 1}, "Rome": {"zone": 2}, …}`` has a row for each town. Lists stay as they are.
+    """
+    if not isinstance(value, dict) or not depth:
+        return value
+    inner = {key: _with_records(item, depth - 1) for key, item in value.items()}
+    records = [item for item in inner.values() if isinstance(item, dict)]
+    fields = set[str]().union(*records)
+    if len(records) < max(MIN_KEYED_RECORDS, len(inner)) or not fields:
+        return inner
+    if sum(map(len, records)) < MIN_SHARED_FIELDS * len(fields) * len(records):
+        return inner
+    name = "key" if "name" in fields else "name"
+    return [{name: key, **record} for key, record in zip(inner, records, strict=True)]
 
 
 def _records(value: _Json) -> Iterator[str]:
