@@ -286,6 +286,21 @@ def test_the_cells_of_a_ruled_table_hold_several_lines_and_span_rows() -> None:
     ]
 
 
+def test_columns_of_figures_between_upright_rules_have_a_row_for_each_line() -> None:
+    sheet = Sheet()
+    sheet.rows((75, 205, 285), 690, [("Offense", "Male", "Female")])
+    names = ["Murder and nonnegligent", "manslaughter ........", "Robbery . . . . . . . .", "Arson"]
+    sheet.rows((75,), 672, [(name,) for name in names], pitch=12)
+    sheet.rows((205, 285), 660, [("9.0", "1.1"), ("90.0", "12.1"), ("8.1", "–")], pitch=12)
+    sheet.rules += [(72, y, 372, y) for y in (702, 686, 626)]
+    sheet.rules += [(x, 702, x, 626) for x in (72, 202, 282, 372)]
+    assert blocks(pages(sheet)[0]) == [
+        (ROW, "Offense: Murder and nonnegligent manslaughter · Male: 9.0 · Female: 1.1"),
+        (ROW, "Offense: Robbery · Male: 90.0 · Female: 12.1"),
+        (ROW, "Offense: Arson · Male: 8.1 · Female: –"),
+    ]
+
+
 def test_a_cell_over_all_columns_is_the_title_of_the_rows_below() -> None:
     sheet = Sheet()
     cells = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
@@ -16,6 +17,15 @@ _MIN_CELL = 5.0
 _MAX_GRIDS = 50
 _MAX_CELLS = 5_000
 _MIN_FILLED_SHARE = 0.4
+_MIN_LINES = 3
+"""The fewest lines of a cell that may be rows which no rule parts."""
+_SAME_LINE = 2.0
+"""Points by which words on one line differ in height, at most."""
+_MIN_COLUMNS_OF_FIGURES = 2
+_FIGURES = re.compile(r"(?:(?:[-–—+±]?[$€£]? ?\d[\d.,]*%?|\([A-Z\d.,]+\)|[-–—.…]+|[A-Z]{1,2})(?:\s+|$))+")
+"""A line of a column of figures, of which several may stand side by side: "14.3 – (Z)", "NA"."""
+_LEADERS = re.compile(r"(?:\s?\.){3,}\s*$")
+"""The dots that lead from a name to its figures."""
 
 Edges = list[float]
 
@@ -194,18 +204,47 @@ def _has_rule(rules: Sequence[Rule], at: float, middle: float) -> bool:
 
 
 def _cell_rows(row: list[list[Word]]) -> list[list[str]]:
-    """The texts of a row of cells; several rows, if no rule parts them but their lines stand side by side."""
+    """The texts of a row of cells; several rows, if no rule parts them but their lines stand side by side.
+
+    They do if all cells have as many, or if two cells or more are columns of figures.
+    """
     cells: list[list[Line]] = [lines_of(cell) if cell else [] for cell in row]
     filled = [cell for cell in cells if cell]
     count = len(filled[0]) if filled else 0
     side_by_side = (
-        count >= 3
+        count >= _MIN_LINES
         and len(filled) >= 2
         and all(len(cell) == count for cell in filled)
         and all(
-            abs(line.y - other.y) < 2 for cell in filled for line, other in zip(cell, filled[0], strict=True)
+            abs(line.y - other.y) < _SAME_LINE
+            for cell in filled
+            for line, other in zip(cell, filled[0], strict=True)
         )
     )
     if side_by_side:
         return [[cell[number].text if cell else "" for cell in cells] for number in range(count)]
+    figures = [cell for cell in filled if len(cell) >= _MIN_LINES and all(map(_is_figures, cell))]
+    if len(figures) >= _MIN_COLUMNS_OF_FIGURES:
+        return _rows_of_figures(cells, figures)
     return [[joined_lines([line.text for line in cell]) for cell in cells]]
+
+
+def _is_figures(line: Line) -> bool:
+    return _FIGURES.fullmatch(line.text.strip()) is not None
+
+
+def _rows_of_figures(cells: Sequence[Sequence[Line]], figures: Sequence[Sequence[Line]]) -> list[list[str]]:
+    """The rows of a table without rules between them: one for each line of its columns of figures.
+
+    A line of words without figures beside it begins what stands on the next line that has some.
+    """
+    heights: list[float] = []
+    for y in sorted((line.y for cell in figures for line in cell), reverse=True):
+        if not heights or heights[-1] - y >= _SAME_LINE:
+            heights.append(y)
+    rows: list[list[list[str]]] = [[[] for _ in cells] for _ in heights]
+    for column, cell in enumerate(cells):
+        for line in cell:
+            at = next((i for i, y in enumerate(heights) if y <= line.y + _SAME_LINE), len(heights) - 1)
+            rows[at][column].append(_LEADERS.sub("", line.text))
+    return [[joined_lines(texts) for texts in row] for row in rows]
