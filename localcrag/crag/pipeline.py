@@ -54,6 +54,7 @@ from localcrag.crag.questions.document_versions import of_asked_version
 from localcrag.crag.questions.query_terms import terms
 from localcrag.crag.refinement.current_versions import of_last_version
 from localcrag.crag.refinement.knowledge_strips import span
+from localcrag.crag.refinement.named_documents import of_named_document
 from localcrag.crag.refinement.strip_context import in_context
 from localcrag.crag.refinement.strip_filter import best_score
 from localcrag.crag.rows.row_selection import with_named_row, with_row_in_range, without_other_rows
@@ -206,7 +207,7 @@ class Pipeline:
             return Finding(state, state.computed.rows, sure=not state.doubtful)
         kept = yield from timed(self.adapters, "refine", select_evidence(state))
         kept = of_last_version(kept, state.question, [grade.hit.passage for grade in state.grades])
-        kept = with_row_in_range(kept, state.question)
+        kept = with_row_in_range(of_named_document(kept, state.question), state.question)
         kept = with_named_row(kept, state.question)
         shown = without_other_rows(kept, state.question)
         missing = missing_numbers(shown, state.question) or contradicted_numbers(shown, state.question)
