@@ -11,7 +11,7 @@ from collections.abc import Container, Sequence
 from localcrag.crag.questions.document_versions import later_versions
 from localcrag.crag.questions.query_terms import terms
 from localcrag.crag.refinement.knowledge_strips import strip_at, strips
-from localcrag.crag.refinement.strip_kinds import first_cell, is_row
+from localcrag.crag.refinement.strip_kinds import begin_alike, is_row
 from localcrag.types import Passage, Strip
 
 
@@ -60,5 +60,4 @@ def _is_alike(strip: Strip, other: Strip) -> bool:
     """Whether both are prose, or rows with the same value in the first cell."""
     if not is_row(strip) or not is_row(other):
         return is_row(strip) == is_row(other)
-    first, second = (first_cell(each)[1].casefold() for each in (strip, other))
-    return first == second
+    return begin_alike(strip, other)

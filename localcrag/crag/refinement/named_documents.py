@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import PurePath
 
 from localcrag.crag.questions.query_terms import terms
-from localcrag.crag.refinement.strip_kinds import first_cell, is_row
+from localcrag.crag.refinement.strip_kinds import begin_alike, is_row
 from localcrag.types import Strip
 
 _BREAK = re.compile(r"[\W_]+")
@@ -30,15 +30,11 @@ def of_named_document(kept: Sequence[Strip], question: str) -> list[Strip]:
     best = max(kept, key=lambda strip: strip.score, default=None)
     if best is None or not is_row(best):
         return list(kept)
-    value, named = _value(best), _named_by(question, best)
+    named = _named_by(question, best)
     others = (strip for strip in kept if strip.passage.document != best.passage.document and is_row(strip))
-    if not any(_value(strip) == value and _named_by(question, strip) > named for strip in others):
+    if not any(begin_alike(strip, best) and _named_by(question, strip) > named for strip in others):
         return list(kept)
     return of_named_document([strip for strip in kept if strip is not best], question)
-
-
-def _value(row: Strip) -> str:
-    return first_cell(row)[1].casefold()
 
 
 def _named_by(question: str, row: Strip) -> set[str]:

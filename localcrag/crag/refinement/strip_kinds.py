@@ -130,6 +130,11 @@ def first_cell(row: Strip) -> tuple[str, str]:
     return named_cell(cells_of(row)[0])
 
 
+def begin_alike(row: Strip, other: Strip) -> bool:
+    """Whether two rows have the same value in their first cells, in whatever case."""
+    return first_cell(row)[1].casefold() == first_cell(other)[1].casefold()
+
+
 def is_mail_header(strip: Strip) -> bool:
     """Whether a strip is the row that a mail begins with: from whom, to whom, when, about what."""
     return _MAIL_HEADER.match(strip.text) is not None and is_row(strip)

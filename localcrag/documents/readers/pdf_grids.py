@@ -22,7 +22,7 @@ _MIN_LINES = 3
 _SAME_LINE = 2.0
 """Points by which words on one line differ in height, at most."""
 _MIN_COLUMNS_OF_FIGURES = 2
-_FIGURES = re.compile(r"(?:(?:[-–—+±]?[$€£]? ?\d[\d.,]*%?|\([A-Z\d.,]+\)|[-–—.…]+|[A-Z]{1,2})(?:\s+|$))+")
+_FIGURES = re.compile(r"(?:(?:[-–—+±]?[$€£]? ?\d[\d.,]*%?|\([A-Z\d.,]+\)|[-–—.…]+|[A-Z]{1,2})(?:\s++|$))+")
 """A line of a column of figures, of which several may stand side by side: "14.3 – (Z)", "NA"."""
 _LEADERS = re.compile(r"(?:\s?\.){3,}\s*$")
 """The dots that lead from a name to its figures."""
