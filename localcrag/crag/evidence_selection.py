@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from localcrag.calibration.scale import log_odds
 from localcrag.crag.doubts.sureness import is_graded_by_evaluator
-from localcrag.crag.judges.passage_scores import strip_scores
+from localcrag.crag.judges.passage_scores import moved_by, strip_scores
 from localcrag.crag.judges.yes_no_choices import ask_each
 from localcrag.crag.policy import nearest, relevant
 from localcrag.crag.refinement.knowledge_strips import statements, whole, wholes
@@ -21,12 +22,15 @@ from localcrag.crag.refinement.task_states import without_unasked_tasks
 from localcrag.crag.rows.row_selection import narrowed_to_rows, of_the_entry
 from localcrag.crag.state import QuestionState
 from localcrag.events import Degraded, Refined, Steps
-from localcrag.types import Choice, Grade, Passage, Strip, StripKind
+from localcrag.types import Choice, Grade, Passage, Strip, StripKind, Verdict
 
 MODEL_STRIP_FLOOR = 0.5
 """The P(yes) that a strip must reach if the language model judges it, for lack of an evaluator."""
 WINDOW_FLOOR = 0.5
 """The probability that a window must reach if no sentence by itself was kept."""
+MAX_CUT_PASSAGES, PASSAGE_WEIGHT = 8, 0.3
+"""How many of the passages that an evaluator graded are cut, and the share of the distance of a passage's
+log-odds from those of the best one that the log-odds of its strips lose."""
 STANDING_OUT_GRADE, STANDING_OUT_FLOOR = 0.2, 0.02
 """The grade of a passage from which on its best window is shown, though none reached a floor, and the
 probability that a window which stands out must have if the grade is lower."""
@@ -35,16 +39,18 @@ CUTTERS: Mapping[StripKind, Sequence[Callable[[Passage], Sequence[Strip]]]] = {
     StripKind.WINDOW: (windows,),
     StripKind.NONE: (wholes,),
 }
-"""How relevant passages are cut; the next way is tried if no strip of the one before reaches the floor."""
+"""How passages are cut; the next way is tried if no strip of the one before reaches the floor."""
 
 
 def select_evidence(state: QuestionState) -> Steps[list[Strip]]:
     """Cut the relevant passages into strips, and keep the best ones.
 
     The evaluator judges the strips; if there is none, the language model does. With strips ``none``,
-    the passages are kept whole. What the evaluator holds to be below its lower threshold is no
-    evidence, whoever judged the passage to help; if that is every sentence, since the answer goes over
-    several, windows of them are tried, which must be more probable than not, or stand out.
+    the passages are kept whole. Of what an evaluator graded, the next best passages are cut as well, since it
+    often doubts a passage of which one sentence answers; their strips count for less. What the evaluator
+    holds to be below its lower threshold is no evidence, whoever judged the passage to help; if that is every
+    sentence, since the answer goes over several, windows of them are tried, which must be more probable than
+    not, or stand out.
     """
     thresholds = state.adapters.grader.thresholds
     passages = relevant(state.grades, state.options.policy, thresholds)
@@ -54,12 +60,16 @@ def select_evidence(state: QuestionState) -> Steps[list[Strip]]:
         return []
     if state.adapters.evaluator is None and state.options.strips is StripKind.NONE:
         return [whole(grade.hit.passage, grade.confidence or 0.0) for grade in passages]
+    offsets = dict[str, float]()
+    if is_graded_by_evaluator(state) and state.options.strips is not StripKind.NONE:
+        offsets = _offsets(state.grades)
+        passages = [*passages, *_less_relevant(state.grades, passages)]
     kept: list[Strip] = []
     dropped = 0
     for cutter in CUTTERS[state.options.strips]:
         every = (strip for grade in passages for strip in cutter(grade.hit.passage))
         cut = _telling(every, state.question)
-        kept, dropped = yield from _judged(state, cut)
+        kept, dropped = yield from _judged(state, cut, offsets)
         if cutter is not CUTTERS[state.options.strips][0]:
             kept = [strip for strip in kept if strip.score >= WINDOW_FLOOR]
             kept = [row for strip in kept for row in narrowed_to_rows(strip, state.question)]
@@ -70,6 +80,22 @@ def select_evidence(state: QuestionState) -> Steps[list[Strip]]:
     if dropped or state.options.strips is not StripKind.NONE:
         yield Refined(tuple(kept), dropped)
     return kept
+
+
+def _less_relevant(grades: Sequence[Grade], relevant: Sequence[Grade]) -> list[Grade]:
+    """The next best passages after the relevant ones, so that ``MAX_CUT_PASSAGES`` are cut if there are."""
+    known, others = {grade.hit.passage.id for grade in relevant}, dict[str, Grade]()
+    for grade in sorted(grades, key=lambda grade: -(grade.confidence or 0.0)):
+        if grade.verdict is not Verdict.ERROR and grade.hit.passage.id not in known:
+            others.setdefault(grade.hit.passage.id, grade)
+    return list(others.values())[: max(0, MAX_CUT_PASSAGES - len(relevant))]
+
+
+def _offsets(grades: Sequence[Grade]) -> dict[str, float]:
+    """What is added to the log-odds of the strips of each passage, by its id: at most 0, that of the best."""
+    odds = {grade.hit.passage.id: PASSAGE_WEIGHT * log_odds(grade.confidence or 0.0) for grade in grades}
+    best = max(odds.values(), default=0.0)
+    return {passage: each - best for passage, each in odds.items()}
 
 
 def _standing_out(state: QuestionState, passages: Sequence[Grade]) -> list[Strip]:
@@ -98,12 +124,20 @@ def _telling(cut: Iterable[Strip], question: str) -> list[Strip]:
     return of_the_entry(without_unasked_tasks(telling, question), question)
 
 
-def _judged(state: QuestionState, cut: Sequence[Strip]) -> Steps[tuple[list[Strip], int]]:
-    """The strips that help, with their scores, and the number of the others."""
+def _judged(
+    state: QuestionState, cut: Sequence[Strip], offsets: Mapping[str, float]
+) -> Steps[tuple[list[Strip], int]]:
+    """The strips that help, with their scores, and the number of the others.
+
+    ``offsets`` are added to the log-odds of the strips, by the ids of their passages.
+    """
     options, evaluator = state.options, state.adapters.evaluator
     if evaluator is not None:
-        judge = state.adapters.strip_judge
-        scores = judge.score(state.question, cut) if judge else strip_scores(evaluator, state.question, cut)
+        judge, by_strip = state.adapters.strip_judge, [offsets.get(strip.passage.id, 0.0) for strip in cut]
+        if judge is not None:
+            scores = judge.score(state.question, cut, by_strip)
+        else:
+            scores = moved_by(strip_scores(evaluator, state.question, cut), by_strip)
         floor = evaluator.thresholds.lower
     else:
         choices = ask_each(state.adapters.model, state.question, [in_context(strip) for strip in cut])

@@ -17,6 +17,8 @@ from tests.crag.values import passage
         ("who of IT is IM", ["IT", "IM"]),
         ("WHERE IS THE KEY", []),
         ("what weighs 50kg on 2 May?", []),
+        ("When did v1.5.0 come out, and what of 2.10.3?", ["1.5.0", "2.10.3"]),
+        ("Who was there on 1.5.24, and are 3.5 litres enough?", []),
     ],
 )
 def test_the_codes_of_a_question(question: str, codes: list[str]) -> None:
@@ -28,6 +30,8 @@ def test_a_code_is_a_word_of_its_own() -> None:
     assert has_code(passage("first page", source="/kb/D20-manual.pdf"), "D20")
     assert not has_code(passage("im Haus, TIME"), "IM")
     assert not has_code(passage("Part P-1112"), "P-111")
+    assert has_code(passage("Changes in v1.5.0."), "1.5.0") and has_code(passage("1.5.0 (May)"), "1.5.0")
+    assert not any(has_code(passage(text), "1.5.0") for text in ("11.5.0", "0.1.5.0", "1.5.0.2", "1.5.01"))
 
 
 def test_documents_without_the_code_are_told_if_another_one_has_it() -> None:

@@ -311,6 +311,7 @@ def test_a_heading_stands_above_its_sentence_if_the_question_asks_for_what_it_te
         return [strip.text for strip in with_telling_headings([gone], question)]
 
     assert told("In which release was the scheme dropped?") == ["Changes in 2.52.1", gone.text]
+    assert told("Which git-annex release dropped the scheme?") == ["Changes in 2.52.1", gone.text]
     assert told("When was it dropped?") == ["Changes in 2.52.1", gone.text]
     assert told("Is the scheme gone?") == [gone.text]
     assert with_telling_headings([needs], "Which version is it?") == [needs], "it tells one by itself"

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from localcrag.calibration.scale import StripFusion
-from localcrag.crag.judges.passage_scores import judged_alone, strip_scores
+from localcrag.crag.judges.passage_scores import judged_alone, moved_by, strip_scores
 from localcrag.crag.judges.yes_no_choices import ask_each
 from localcrag.crag.refinement.strip_context import judged_text
 from localcrag.protocols import Evaluator, LanguageModel
@@ -38,9 +38,16 @@ class FusedStrips:
     evaluator: Evaluator
     fusion: StripFusion
 
-    def score(self, question: str, found: Sequence[Strip]) -> list[float]:
-        """P(the strip helps) of each strip, in order."""
+    def score(self, question: str, found: Sequence[Strip], offsets: Sequence[float] = ()) -> list[float]:
+        """P(the strip helps) of each strip, in order.
+
+        Args:
+            question: the question.
+            found: the strips.
+            offsets: what is added to the log-odds of each before the best are asked about; by default 0.
+        """
         scores = strip_scores(self.evaluator, question, found)
+        scores = moved_by(scores, offsets) if offsets else scores
         alone = judged_alone(self.evaluator, question, [strip.text for strip in found])
         together = [at for at, judges in enumerate(alone) if not judges]
         asked = strips_to_ask({at: scores[at] for at in together})

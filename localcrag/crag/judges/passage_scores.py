@@ -139,6 +139,11 @@ def strip_scores(evaluator: Evaluator, question: str, found: Sequence[Strip]) ->
     return with_newer_mails_first(question, found, scores)
 
 
+def moved_by(scores: Sequence[float], offsets: Sequence[float]) -> list[float]:
+    """The probabilities with the offset of each added to its log-odds; one of 0 changes nothing."""
+    return [sigmoid(log_odds(p) + by) if by else p for p, by in zip(scores, offsets, strict=True)]
+
+
 def _own_scale(evaluator: Evaluator, question: str, texts: Sequence[str]) -> list[float]:
     """P(the strip helps) for the text of each, on the scale that was fitted to strips if one was."""
     scores = evaluator.score(question, texts)

@@ -7,11 +7,14 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import PurePath
 
+from localcrag.crag.questions.calendar_dates import dates_of
 from localcrag.crag.questions.query_terms import ASKING_WORDS, STOP_WORDS, WORD_PATTERN
 from localcrag.types import Passage
 
 _ABBREVIATION = re.compile(r"[A-ZÀ-Þ]{2,}(?:[-./&][A-ZÀ-Þ]+)*")
 _OF_LETTERS_AND_DIGITS = re.compile(r"(?=[^\W\d_]*[A-ZÀ-Þ])[^\W\d_]{1,4}[-./]?\d+(?:[-./]?[A-Z\d]+)*")
+_VERSION = re.compile(r"[vV]?(\d+(?:\.\d+){2,})")
+"""The number of a version with all its parts: "1.5.0", "v2.10.3"."""
 _STRESSED = STOP_WORDS | ASKING_WORDS | {"every", "never", "no", "not", "now", "only", "own"}
 _STRESSED -= {"it", "us"}
 """Words that are written in capitals for stress."""
@@ -19,15 +22,22 @@ _SMALL_LETTER = re.compile(r"[a-zß-ÿ]{2}")
 
 
 def codes_of(question: str) -> list[str]:
-    """The codes of a question, each once: words in capitals ("CRC"), and capitals with digits ("P-111").
+    """The codes of a question, each once: words in capitals, capitals with digits, and numbers of versions.
 
-    There are none in a question that is all in capitals.
+    They are such as "CRC", "P-111" and "1.5.0"; that of a version is without the letter before it. There are
+    none in a question that is all in capitals.
     """
     if not _SMALL_LETTER.search(question):
         return []
     words = [word for word in WORD_PATTERN.findall(question) if word.lower() not in _STRESSED]
-    patterns = (_ABBREVIATION, _OF_LETTERS_AND_DIGITS)
-    return list(dict.fromkeys(word for word in words if any(each.fullmatch(word) for each in patterns)))
+    return list(dict.fromkeys(code for word in words if (code := _code_in(word))))
+
+
+def _code_in(word: str) -> str:
+    """The code that a word is; "" if it is none. A day like "1.5.24" is none."""
+    if version := _VERSION.fullmatch(word):
+        return "" if dates_of(word) else version[1]
+    return word if _ABBREVIATION.fullmatch(word) or _OF_LETTERS_AND_DIGITS.fullmatch(word) else ""
 
 
 def has_code(passage: Passage, code: str) -> bool:
@@ -50,5 +60,7 @@ def lacking_codes(question: str, passages: Sequence[Passage]) -> list[bool]:
 
 @cache
 def _as_word(code: str) -> re.Pattern[str]:
-    """The pattern of a code that no letter or digit stands beside."""
+    """The pattern of a code that no letter or digit stands beside; a "v" may stand before a version."""
+    if code[0].isdigit():
+        return re.compile(rf"(?<![^\W_])(?<!\.)[vV]?{re.escape(code)}(?![^\W_]|\.\d)")
     return re.compile(rf"(?<![^\W_]){re.escape(code)}(?![^\W_])")

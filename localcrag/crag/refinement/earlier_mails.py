@@ -34,6 +34,11 @@ def is_of_earlier_mail(strip: Strip) -> bool:
     return _REPLIED_TO.search(headings_above(strip)) is not None
 
 
+def leads_to_earlier_mail(line: Strip) -> bool:
+    """Whether a line says whose mail is quoted below it: "On Saturday, Ann Weld wrote:"."""
+    return _REPLIED_TO.search(line.text) is not None
+
+
 @dataclass(frozen=True, slots=True)
 class _Place:
     """Where a strip stands among mails.

@@ -13,6 +13,7 @@ from itertools import groupby
 from localcrag.crag.questions.calendar_dates import dates_of, without_dates
 from localcrag.crag.questions.query_terms import figures_of, terms
 from localcrag.crag.refinement.knowledge_strips import is_within, span, strip_at, strips_of_block
+from localcrag.crag.refinement.mail_senders import sender_line
 from localcrag.crag.refinement.naming_headings import naming_heading
 from localcrag.crag.refinement.procedures import (
     is_of_short_list,
@@ -46,7 +47,8 @@ _SECTION_ASKED = re.compile(
     rf"{_WHICH} (?:chapter|kapitel|section|abschnitt|article|artikel|paragraph|clause)\b", re.IGNORECASE
 )
 _ENTRY_ASKED = re.compile(
-    rf"{_WHICH} (?:version|release|edition|ausgabe|year|jahr|month|monat|week|woche|day|tag|date)\b"
+    rf"{_WHICH} (?:(?:[\w.+-]+ ){{0,2}}(?:version|release|edition|ausgabe)"
+    r"|year|jahr|month|monat|week|woche|day|tag|date)\b"
     r"|^(?:(?:since|until|by|seit|bis|ab|depuis) )?(?:when|wann|quand|cuándo|quando)\b",
     re.IGNORECASE,
 )
@@ -165,7 +167,8 @@ def with_telling_headings(
     "In which release was it removed?" is answered by "Changes in 2.52.1" above "Remove rsh:// URI scheme". Of
     the headings above a strip it is the nearest one that tells: "Removed" may stand between the two. Rows of
     the same columns that stand below different headings are told apart by these alone. "Which hook …?" is
-    answered by the heading that names it (:mod:`.naming_headings`).
+    answered by the heading that names it (:mod:`.naming_headings`), and "who thought of it?", if best by a
+    sentence of a mail that says "I", below the line that says from whom it is (:mod:`.mail_senders`).
 
     Args:
         picked: the strips, in their order.
@@ -179,6 +182,7 @@ def with_telling_headings(
     is_enough = _has_digit if of_section else _says_when if is_when else _names_number
     of_event = of_entry is not None and _EVENT_ASKED.search(asked) is not None
     rows = [strip for strip in picked if is_row(strip)]
+    best = max(picked, key=lambda strip: strip.score, default=None)
     result: list[Strip] = []
     for strip in picked:
         heading = None
@@ -189,6 +193,8 @@ def with_telling_headings(
                 heading = None
         else:
             heading = naming_heading(strip, asked, _headings_of(strip, neighbours, to_title=True))
+        if heading is None and strip is best:
+            heading = sender_line(strip, asked, neighbours)
         if heading is None and any(_is_told_apart_by_heading(strip, row) for row in rows if is_row(strip)):
             heading = next(_headings_of(strip, None), None)
         if heading is not None and span(heading) not in map(span, result):

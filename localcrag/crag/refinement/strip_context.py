@@ -87,13 +87,18 @@ def judged_text(strip: Strip) -> str:
     return strip.passage.below_title(f"{speaker}: {text}" if speaker else text)
 
 
+def is_in_first_person(strip: Strip) -> bool:
+    """Whether whoever wrote a strip speaks of himself in it."""
+    return _FIRST_PERSON.search(strip.text) is not None
+
+
 def sender_of(strip: Strip) -> str:
     """The name of whoever a strip with "I" or "me" is by; "" if that is not known.
 
     It is that of the sender of the mail, or how a statement introduces its speaker before the strip. A mail
     that another one quotes stands below a heading that has the name already.
     """
-    if not _FIRST_PERSON.search(strip.text):
+    if not is_in_first_person(strip):
         return ""
     sender = strip.passage.meta.get(_SENDER_FIELD)
     if isinstance(sender, str):
