@@ -28,7 +28,7 @@ MODEL_STRIP_FLOOR = 0.5
 """The P(yes) that a strip must reach if the language model judges it, for lack of an evaluator."""
 WINDOW_FLOOR = 0.5
 """The probability that a window must reach if no sentence by itself was kept."""
-MAX_CUT_PASSAGES, PASSAGE_WEIGHT = 8, 0.3
+MAX_CUT_PASSAGES, PASSAGE_WEIGHT = 6, 0.3
 """How many of the passages that an evaluator graded are cut, and the share of the distance of a passage's
 log-odds from those of the best one that the log-odds of its strips lose."""
 STANDING_OUT_GRADE, STANDING_OUT_FLOOR = 0.2, 0.02
