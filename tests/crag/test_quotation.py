@@ -33,6 +33,28 @@ def test_of_a_table_the_row_that_has_the_words_of_the_question_is_quoted() -> No
     assert [s.text for s in _most_probable(judged, "Is it so?")] == [strip_2018.text, rows[2]]
 
 
+@pytest.mark.parametrize(
+    ("best", "further", "other_table", "quoted"),
+    [
+        (0.6, 0.95, False, True),
+        (0.6, 0.8, False, False),
+        (0.2, 0.8, False, True),
+        (0.2, 0.7, False, False),
+        (0.6, 0.6, True, True),
+        (0.6, 0.4, True, False),
+    ],
+)
+def test_a_further_row_of_the_same_table_must_be_nearly_as_probable_unless_the_best_one_is_doubted(
+    best: float, further: float, other_table: bool, quoted: bool
+) -> None:
+    rows = (BlockKind.ROW, "Name: Odell · Role: guard"), (BlockKind.ROW, "Name: Pia · Role: driver")
+    first, second = strips(structured(*rows))
+    if other_table:
+        second = strips(replace(structured(rows[1]), document="another"))[0]
+    kept = [replace(first, score=best), replace(second, score=best * further)]
+    assert _most_probable(kept, "Is it so?") == kept[: 1 + quoted]
+
+
 def test_a_row_for_the_number_of_the_question_is_quoted_beside_what_is_more_probable() -> None:
     made = structured(
         (BlockKind.PARAGRAPH, "The single dose is 8 mg per kg of weight."),

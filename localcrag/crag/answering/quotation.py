@@ -54,8 +54,11 @@ MAX_QUOTES = 3
 """The most quotations for one question, or for one part of it."""
 MIN_QUOTE_SCORE_SHARE = 0.5
 """The smallest score of a further quotation, as a share of the best one's."""
-MIN_ROW_SCORE_SHARE = 0.9
-"""The smallest score of a further row of a table, as a share of the best score."""
+MIN_ROW_SCORE_SHARE, MIN_DOUBTED_ROW_SHARE = 0.9, 0.75
+"""The smallest score of a further row of the table that the best strip is a row of, as a share of its score, and
+that if it is doubted."""
+DOUBTED_ROW = 0.25
+"""The score below which a row that is the best strip is doubted."""
 
 
 def quote(whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
@@ -167,7 +170,7 @@ def _most_probable(kept: Sequence[Strip], question: str) -> list[Strip]:
     ranked = sorted(without_other_rows(kept, question), key=lambda strip: -strip.score)
     distinct = {" ".join(strip.text.split()): strip for strip in reversed(ranked)}
     every = sorted(distinct.values(), key=lambda strip: -strip.score)
-    probable = [strip for strip in every if strip.score >= _least_share(strip) * ranked[0].score]
+    probable = [strip for strip in every if strip.score >= _least_share(strip, ranked[0]) * ranked[0].score]
     best = _covering(probable, every, question)
     telling = _telling_number(best, ranked, question)
     return corrections_first([strip for strip in kept if strip in best or strip is telling])
@@ -220,9 +223,11 @@ def _names(thing: str, things: Sequence[str], strip: Strip) -> bool:
     return thing in defined if defined else thing in terms(strip.text)
 
 
-def _least_share(strip: Strip) -> float:
+def _least_share(strip: Strip, best: Strip) -> float:
     """The share of the best score that a quotation must have: rows of one table are all alike."""
-    return MIN_ROW_SCORE_SHARE if is_row(strip) else MIN_QUOTE_SCORE_SHARE
+    if not (is_row(strip) and is_row(best) and strip.passage.document == best.passage.document):
+        return MIN_QUOTE_SCORE_SHARE
+    return MIN_DOUBTED_ROW_SHARE if best.score < DOUBTED_ROW else MIN_ROW_SCORE_SHARE
 
 
 def _chosen_by_model(state: QuestionState, kept: Sequence[Strip]) -> Steps[list[Strip]]:
