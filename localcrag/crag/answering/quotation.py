@@ -55,8 +55,8 @@ MAX_QUOTES = 3
 MIN_QUOTE_SCORE_SHARE = 0.5
 """The smallest score of a further quotation, as a share of the best one's."""
 MIN_ROW_SCORE_SHARE, MIN_DOUBTED_ROW_SHARE = 0.9, 0.75
-"""The smallest score of a further row of the table that the best strip is a row of, as a share of its score, and
-that if it is doubted."""
+"""The smallest score of a further row of the table that the best strip is a row of, as a share of its score,
+and that if it is doubted."""
 DOUBTED_ROW = 0.25
 """The score below which a row that is the best strip is doubted."""
 
