@@ -49,6 +49,8 @@ def test_the_default_in_a_later_part_of_an_item_is_shown_after_it() -> None:
     assert shown(first, "How much may be torn unless I say otherwise?") == [first.text, default]
     assert shown(strips(FURTHER)[0]) == [strips(FURTHER)[0].text, default]
     assert shown(first, "What does --max-torn do?") == [first.text]
+    for words in ("if I don't ask for another", "if nobody sets --max-torn", "if it has not been configured"):
+        assert shown(first, f"How many are let through {words}?") == shown(first, QUESTION)
     assert not lacks_default(QUESTION, [first], neighbours)
 
 

@@ -24,6 +24,9 @@ _UNLESS_SET = (
     r"|\bif (?:I|you|we|one|nobody|nothing|none|it|that|this|they)\b[^,.?]{0,30}?"
     r"\b(?:set|give|given|specif(?:y|ied)|pass(?:ed)?|say|leave|left|omit(?:ted)?)\b[^,.?]{0,20}"
     r"\b(?:none|nothing|no|not|out|unset|empty)\b"
+    r"|\bif (?:(?:I|you|we|one|they|it)\b[^,.?]{0,10}?(?:n['’]t|\bnot|\bnever)|nobody|no one)\b[^,.?]{0,20}?"
+    r"\b(?:ask|choose|chose|change|configur|gi?ve|gave|name|pass|pick|provid|sa(?:y|id)|select|set|specif|t[eo]ll?d?)"
+    r"\w*"
     r"|\bif (?:it|that|this|none|nothing|they) (?:is|are) (?:(?:not|never) )?"
     r"(?:set|given|specified|omitted|unset)\b"
 )
