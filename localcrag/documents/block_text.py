@@ -66,13 +66,13 @@ class BlockText:
         self._blocks.append(Block(kind, start, self._length, level))
         self._apart = False
 
-    def add_recognised(self, text: str, boxes: Sequence[WordBox]) -> None:
-        """Append a paragraph that was recognised in a picture, with the boxes of its words.
+    def add_recognised(self, kind: BlockKind, text: str, boxes: Sequence[WordBox]) -> None:
+        """Append a block that was recognised in a picture, with the boxes of its words.
 
         The text is clean already, and the characters of a box are counted in it. Raises UnreadableError if
         the text becomes too long.
         """
-        self.add(BlockKind.PARAGRAPH, text)
+        self.add(kind, text)
         if text.strip():
             origin = self._blocks[-1].start
             self._boxes += [replace(box, start=origin + box.start, end=origin + box.end) for box in boxes]

@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Any
 from localcrag.documents.block_text import BlockText
 from localcrag.documents.extracted import ExtractedText, Limits
 from localcrag.documents.formats import IMAGE_NEEDS_OCR, OCR_HINT, can_recognise
+from localcrag.documents.readers.recognised_text import RecognisedLine
 from localcrag.documents.readers.recognised_words import recognised_line
-from localcrag.documents.readers.scan_layout import RecognisedLine, paragraphs_of
+from localcrag.documents.readers.scan_layout import paragraphs_of
 from localcrag.errors import UnreadableError
 from localcrag.isolation.isolated_program import allow_more_time
 from localcrag.types import Page
@@ -82,7 +83,7 @@ def add_recognised(made: BlockText, image: Image) -> None:
         )
     allow_more_time(_SECONDS_PER_IMAGE)
     for paragraph in paragraphs_of(recognised(image)):
-        made.add_recognised(paragraph.text, paragraph.boxes)
+        made.add_recognised(paragraph.kind, paragraph.text, paragraph.boxes)
 
 
 def recognised(image: Image) -> list[RecognisedLine]:

@@ -26,6 +26,7 @@ from statistics import median_low
 from localcrag.documents.block_text import BlockText
 from localcrag.documents.extracted import Limits
 from localcrag.documents.line_wraps import prose_wraps
+from localcrag.documents.readers.grid_rows import OpenTable
 from localcrag.documents.readers.pdf_aligned import with_tables
 from localcrag.documents.readers.pdf_contents import mark_contents
 from localcrag.documents.readers.pdf_furniture import PageLines, without_furniture
@@ -34,30 +35,17 @@ from localcrag.documents.readers.pdf_hyphens import mend_hyphens
 from localcrag.documents.readers.pdf_layout import in_reading_order
 from localcrag.documents.readers.pdf_lined import with_lined_tables
 from localcrag.documents.readers.pdf_lines import (
-    Grid,
     Line,
     ends_in_hyphen,
     grid_line,
     joined_lines,
     lines_of,
-    same_columns,
 )
 from localcrag.documents.readers.pdf_paragraphs import BodyFont, Draft, drafts_of, ends_sentence
 from localcrag.documents.readers.pdf_words import PageWords
-from localcrag.documents.table_grid import GridRow
-from localcrag.documents.table_headers import FoundHeader, found_header, header_names
-from localcrag.documents.table_pairs import are_pairs, pair_text
-from localcrag.documents.table_records import record_lines
-from localcrag.documents.table_rows import labelled_text, row_text
-from localcrag.documents.table_shape import TableShape
-from localcrag.types import CELL_SEPARATOR, BlockKind, Page
+from localcrag.types import BlockKind, Page
 
 _MAX_LEVEL = 6
-_MAX_KEY = 40
-"""The characters of the longest name that begins a row of a table without a header."""
-_KEY_SHARE = 0.6
-_MAX_ABBREVIATION = 5
-"""The characters of the longest word that may be cut short, with its dot."""
 
 PageContent = tuple[list[Line], list[str]] | str
 """The lines of a page and its texts at another angle; or its text, if the places of words tell nothing."""
@@ -79,7 +67,7 @@ def pages_of(contents: Sequence[PageContent], limits: Limits) -> list[Page]:
     lines = [content[0] if isinstance(content, tuple) else [] for content in contents]
     body = _body(lines)
     drafts: list[list[Draft]] = []
-    table = _OpenTable()
+    table = OpenTable()
     for content, page in zip(contents, without_furniture(lines, body.size), strict=True):
         if isinstance(content, str):
             drafts.append(list(_text_drafts(content)))
@@ -122,109 +110,7 @@ def _body(pages: Sequence[Sequence[Line]]) -> BodyFont:
     )
 
 
-class _OpenTable:
-    """The table that the pages so far ended with, which the next page may go on with."""
-
-    def __init__(self) -> None:
-        self.grid: Grid | None = None
-        self.header: Sequence[str] = ()
-        self._lines: list[list[str]] = []
-        self._shape = TableShape()
-
-    def close(self) -> None:
-        self.grid = None
-
-    def rows(self, grid: Grid, *, first: bool) -> Iterator[str]:
-        """The rows of a table as lines; ``first`` if nothing stands before it on its page."""
-        cells = grid.cells
-        goes_on = first and self.grid is not None and same_columns(grid.columns, self.grid.columns)
-        if goes_on and self.header:
-            repeated = self._lines if cells[: len(self._lines)] == self._lines else ()
-            cells = cells[len(repeated) :]
-        elif records := record_lines(cells):
-            self.grid, self.header = grid, ()
-            yield from records
-            return
-        elif _is_keyed(cells):
-            self.grid, self.header = grid, ()
-            yield from (" ".join(filter(None, row)) for row in cells)
-            return
-        elif not grid.bold_header and are_pairs(cells):
-            self.grid, self.header = grid, ()
-            yield from map(pair_text, cells)
-            return
-        else:
-            found = _header_of(grid)
-            self.header, self._lines = (found.names, cells[found.start : found.end]) if found else ((), [])
-            self._shape = TableShape(self.header)
-            yield from (row_text(row, ()) for row in cells[: found.start if found else 0])
-            cells = cells[found.end :] if found else cells
-        self.grid = grid
-        known = grid.spans[max(0, len(grid.spans) - len(cells)) :]
-        wide = [bool(spans) for spans, _ in known] or [False] * len(cells)
-        for row, is_wide in zip(cells, wide, strict=True):
-            if is_wide and sum(map(bool, row)) == 1:
-                yield row_text(row, ())  # the title of a group of rows
-            elif not self.header:
-                yield _unnamed(row)
-            elif self._shape.is_total(row):
-                yield labelled_text(row)
-            else:
-                self._shape.add(GridRow(0, row))
-                yield row_text(row, self.header)
-
-
-def _header_of(grid: Grid) -> FoundHeader | None:
-    """The header of a table: a bold first row with further lines of it, or what looks like one."""
-    rows = [
-        GridRow(i, cells, *(grid.spans[i] if grid.spans else ({}, frozenset())), not i and grid.bold_header)
-        for i, cells in enumerate(grid.cells)
-    ]
-    found = found_header(rows)
-    if found is None and grid.bold_header:
-        return FoundHeader(0, 1, header_names(rows[:1]))
-    if found is None or grid.bold_header or found.end > found.start + 1:
-        return found
-    return None if _tells(grid.cells[found.start], grid.cells[found.end :]) else found
-
-
-def _tells(row: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
-    """Whether a row that nothing sets apart is no header: it has a sentence, or names no column of values.
-
-    Only the first column, of the names of the rows, may have no name of its own.
-    """
-    if any(_is_sentence(cell, [other[i] for other in below]) for i, cell in enumerate(row)):
-        return True
-    nameless = (i for i, cell in enumerate(row) if i and not cell)
-    return any(2 * sum(bool(other[i]) for other in below) > len(below) for i in nameless)
-
-
-def _is_sentence(cell: str, below: Sequence[str]) -> bool:
-    """Whether a cell is a sentence, which "Art. no." is not, if no cell below it ends in a dot."""
-    if not cell.endswith(".") or " " not in cell:
-        return False
-    *others, last = cell.split()
-    words = [word for word in others if not word.endswith(".")]
-    is_name = len(words) < 2 and all(word[0].isupper() for word in words)
-    is_cut_short = last[:-1].isalpha() and len(last) <= _MAX_ABBREVIATION
-    return not (is_name and is_cut_short) or any(other.endswith(".") for other in below)
-
-
-def _unnamed(row: Sequence[str]) -> str:
-    """A row of a table without a header: "breaklinks: false · links may break", if a name begins it."""
-    first, *others = row
-    if not any(map(str.isalpha, first)) or len(first) > _MAX_KEY or ":" in first:
-        return row_text(row, ())
-    return pair_text((first, CELL_SEPARATOR.join(filter(None, others))))
-
-
-def _is_keyed(cells: Sequence[Sequence[str]]) -> bool:
-    """Whether the rows are names with a colon and their values."""
-    keyed = sum(row[0].endswith(":") for row in cells)
-    return len(cells[0]) == 2 and keyed >= _KEY_SHARE * len(cells)
-
-
-def _page_drafts(page: PageLines, aside: Sequence[str], body: BodyFont, table: _OpenTable) -> Iterator[Draft]:
+def _page_drafts(page: PageLines, aside: Sequence[str], body: BodyFont, table: OpenTable) -> Iterator[Draft]:
     yield from (Draft(BlockKind.FURNITURE, text) for text in page.above)
     columns, notes = in_reading_order(page.body, body.size, code=body.mono)
     made: list[Draft] = []

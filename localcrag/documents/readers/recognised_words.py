@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from localcrag.documents.extracted import clean
-from localcrag.documents.readers.scan_layout import RecognisedLine
+from localcrag.documents.readers.recognised_text import RecognisedLine
 from localcrag.languages import UNSPACED
 from localcrag.types import WordBox
 

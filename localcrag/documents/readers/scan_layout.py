@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial, reduce
 from itertools import pairwise
 from statistics import median
 
+from localcrag.documents.readers.recognised_text import RecognisedLine, RecognisedText
+from localcrag.documents.readers.scan_tables import parted_by_tables
 from localcrag.languages import UNSPACED
-from localcrag.types import WordBox
 
 _MAX_LEAD = 10
 """Lines above two columns, such as those of a title."""
@@ -26,61 +27,35 @@ _ROOM = 2.0
 """A line ends on purpose if so many times the first word of the next one had room behind it."""
 
 
-@dataclass(frozen=True, slots=True)
-class RecognisedLine:
-    """A recognised line of text and its ``box`` (left, top, right, bottom) in pixels.
-
-    ``words`` are the boxes of its words; their characters are counted in ``text``.
-    """
-
-    text: str
-    box: tuple[float, float, float, float]
-    words: tuple[WordBox, ...] = ()
-
-    @property
-    def middle(self) -> float:
-        """The height of its middle, from the top."""
-        return (self.box[1] + self.box[3]) / 2
-
-    @property
-    def height(self) -> float:
-        """The height of its box."""
-        return self.box[3] - self.box[1]
-
-
-@dataclass(frozen=True, slots=True)
-class RecognisedText:
-    """A text of one or several lines, with the boxes of its words."""
-
-    text: str
-    boxes: tuple[WordBox, ...] = ()
-
-
 def paragraphs_of(lines: Sequence[RecognisedLine]) -> list[RecognisedText]:
     """The texts of the lines, column by column from top to bottom, cut where lines stand further apart.
 
-    A line that ends on purpose, as those of an address do, remains one.
+    A line that ends on purpose, as those of an address do, remains one, and so does the row of a table.
     """
-    paragraphs: list[RecognisedText] = []
+    found: list[RecognisedText] = []
     for column in _columns(sorted(lines, key=lambda line: line.middle)):
-        rows = _rows(column)
-        if not rows:
-            continue
-        distances = [below[0].middle - above[0].middle for above, below in pairwise(rows)]
-        usual = sorted(distances)[len(distances) // _USUAL_QUANTILE] if distances else 0
-        right = max(line.box[2] for row in rows for line in row)
-        text = _text(rows[0])
-        for distance, above, row in zip(distances, rows, rows[1:], strict=False):
-            heights = sorted((above[0].height, row[0].height))
-            if distance > _PARAGRAPH_DISTANCE * usual or heights[1] > _PARAGRAPH_DISTANCE * heights[0]:
-                paragraphs.append(text)
-                text = _text(row)
-            elif _ends_on_purpose(above, row, right):
-                text = _linked(text, _text(row), "\n")
-            else:
-                text = _joined(text, _text(row))
-        paragraphs.append(text)
-    return paragraphs
+        for part in parted_by_tables(_rows(column)):
+            found += part.texts if part.texts else _paragraphs(part.rows)
+    return found
+
+
+def _paragraphs(rows: Sequence[Sequence[RecognisedLine]]) -> list[RecognisedText]:
+    """The paragraphs of rows of lines that are of no table."""
+    paragraphs: list[RecognisedText] = []
+    distances = [below[0].middle - above[0].middle for above, below in pairwise(rows)]
+    usual = sorted(distances)[len(distances) // _USUAL_QUANTILE] if distances else 0
+    right = max(line.box[2] for row in rows for line in row)
+    text = _text(rows[0])
+    for distance, above, row in zip(distances, rows, rows[1:], strict=False):
+        heights = sorted((above[0].height, row[0].height))
+        if distance > _PARAGRAPH_DISTANCE * usual or heights[1] > _PARAGRAPH_DISTANCE * heights[0]:
+            paragraphs.append(text)
+            text = _text(row)
+        elif _ends_on_purpose(above, row, right):
+            text = _linked(text, _text(row), "\n")
+        else:
+            text = _joined(text, _text(row))
+    return [*paragraphs, text]
 
 
 def _ends_on_purpose(above: Sequence[RecognisedLine], row: Sequence[RecognisedLine], right: float) -> bool:
