@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
+from localcrag.crag.table_answers.season_years import SEASON_PATTERN
 from localcrag.crag.table_answers.table_values import quantity, root
 from localcrag.crag.table_answers.table_vocabulary import (
+    AUXILIARIES,
     COMPARATIVES,
     COMPARATORS,
     FUNCTION_WORDS,
     NEGATIONS,
+    PLURALS,
+    SPENDING_VERBS,
     SPLIT_COMPARATORS,
     TEMPORAL_COMPARATORS,
     VERBS,
@@ -19,7 +24,7 @@ from localcrag.crag.table_answers.table_vocabulary import (
 )
 
 _TOKEN = re.compile(
-    r"(?P<number>[€$£]?\d+(?:[.,:]\d+)*(?: ?(?:%|[€$£]))?)(?![\w])"
+    rf"(?P<number>{SEASON_PATTERN}|[€$£]?\d+(?:[.,:]\d+)*(?: ?(?:%|[€$£]))?)(?![\w])"
     r"|(?P<word>[^\W_]+(?:['’.&+-][^\W_]+)*)|(?P<mark>[?!.;:,&/()]|\S)"
 )
 
@@ -332,7 +337,19 @@ def noun_phrase(tokens: list[QuestionToken], at: int) -> list[int]:
 
 
 def without_participle(tokens: list[QuestionToken], subject: list[int]) -> list[int]:
-    """A noun phrase without the participle that ends it: "windows facing the quay"."""
+    """A noun phrase without the participle that ends it: "windows facing the quay", "clubs played"."""
     following = [token.low for token in tokens[subject[-1] + 1 : subject[-1] + 2]] if len(subject) > 1 else []
+    noun, verb = (tokens[at].low for at in subject[-2:]) if len(subject) > 1 else ("", "")
+    if verb.endswith("ed") and (noun in PLURALS or noun.endswith("s")):
+        return subject[:-1]
     is_participle = bool(_DETERMINERS.intersection(following)) and tokens[subject[-1]].low.endswith("ing")
     return subject[:-1] if is_participle else subject
+
+
+def spending_verbs(tokens: list[QuestionToken]) -> Iterator[int]:
+    """The places of the verbs that are about money that someone spent, claimed or the like."""
+    after_auxiliary = False
+    for at, token in enumerate(tokens):
+        if token.root in (root("spend"), root("pay")) or (after_auxiliary and token.low in SPENDING_VERBS):
+            yield at
+        after_auxiliary = after_auxiliary or token.low in AUXILIARIES
