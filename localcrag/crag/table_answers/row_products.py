@@ -1,4 +1,4 @@
-"""Columns that are the product of two others in each row: a total cost of a quantity and a unit cost."""
+"""Columns that are the product of two others in each row, as a total cost is, or the sum of all others."""
 
 from __future__ import annotations
 
@@ -22,6 +22,13 @@ def is_product(totals: Sequence[Value | None], others: Sequence[Sequence[Value |
         others: those of all other columns of numbers, each as long.
     """
     return any(_are_products(totals, first, second) for first, second in combinations(others, 2))
+
+
+def is_sum(totals: Sequence[Value | None], others: Sequence[Sequence[Value | None]]) -> bool:
+    """Whether each number of a column adds up those of all other columns of numbers, of two or more."""
+    rows = zip(*others, strict=True)
+    sums = [sum((value for value in row if isinstance(value, Decimal)), Decimal(0)) for row in rows]
+    return len(others) > 1 and list(totals) == sums
 
 
 def _are_products(

@@ -7,6 +7,7 @@ from itertools import takewhile
 from localcrag.crag.table_answers.partial_values import PartialValues
 from localcrag.crag.table_answers.table_columns import EXTREMES, RowCondition, UnclearError, content
 from localcrag.crag.table_answers.table_conditions import is_akin
+from localcrag.crag.table_answers.table_totals import EVENT_WORDS
 from localcrag.crag.table_answers.table_values import (
     TEMPORAL,
     ColumnKind,
@@ -139,6 +140,19 @@ class SpelledValues(PartialValues):
                 shown = f"with a value of {self.table.header(columns[0])}"
                 self.conditions.append(RowCondition(columns[0], shown, rows))
             self.tokens[at].used = True
+
+    def events_of(self) -> str:
+        """The one column of the events that are counted: deaths, each of which happened once; "" if none."""
+        head = [self.tokens[at] for at in self.question.subject[-1:]]
+        found = [
+            column
+            for column in self.quantities
+            if head and self.named(column) == (head[0].root,) and head[0].root in EVENT_WORDS
+        ]
+        if len(found) != 1:
+            return ""
+        head[0].used = True
+        return found[0]
 
     def take_per_head(self) -> None:
         """Account for "per head" in a question for the most of a column; the match is then loose."""

@@ -24,7 +24,13 @@ from localcrag.crag.table_answers.table_columns import (
 )
 from localcrag.crag.table_answers.table_conditions import is_akin
 from localcrag.crag.table_answers.table_questions import TableQuestion
-from localcrag.crag.table_answers.table_totals import RATE_UNITS, RATES, adds_up_over_days, is_close
+from localcrag.crag.table_answers.table_totals import (
+    EVENT_WORDS,
+    RATE_UNITS,
+    RATES,
+    adds_up_over_days,
+    is_close,
+)
 from localcrag.crag.table_answers.table_values import (
     CURRENCIES,
     TEMPORAL,
@@ -45,6 +51,8 @@ _NUMBER_OF = re.compile(r"number|how many|no\. of .+|number of .+|anzahl.*", re.
 """The name of a column that says how many of a thing there are, if "number" does not number the rows."""
 _COUNTED_WORDS = frozenset(map(root, word_list("quantity qty stock count pieces anzahl menge stück")))
 """Words in the name of a column that says how many of a thing there are, so that rows do not."""
+_OVER_ALL = re.compile(r"(?:all|alle|tous|toutes|todos|todas) [^\W\d_].*s|alle [^\W\d_].*", re.IGNORECASE)
+"""A cell that names all things which the rows beside it have one by one: "All natural disasters"."""
 _NAMING = EXTREMES | {Aggregate.COUNT}
 """The operations whose question names what is counted, or which one is asked for."""
 
@@ -205,6 +213,8 @@ class _Matching(RowNouns):
             ):
                 return dated
             names = [c for c in others if c == self.label or self.kinds[c].kind is ColumnKind.TEXT]
+            if asked.operation in EXTREMES:
+                names += [c for c in others if c not in names and self.named(c) == (root("year"),)]
             return self.column_said(names, open_places)
         return ""
 
@@ -240,6 +250,8 @@ class _Matching(RowNouns):
             if asked.operation is Aggregate.TOTAL and (header & RATES or match.values.unit in RATE_UNITS):
                 raise UnclearError
             self._check_times(match)
+        if asked.operation is not Aggregate.COUNT:
+            self._check_all(match)
         named = (set(self.named(column)) for column in self.quantities)
         holds_numbers = any(words & _COUNTED_WORDS for words in named) or any(
             _NUMBER_OF.fullmatch(self.table.wording(column))
@@ -255,13 +267,21 @@ class _Matching(RowNouns):
             cells = [cell for cell in self.cells(match.entity) if cell]
             if len(cells) / 2 < len(set(cells)) < len(cells):
                 raise UnclearError
-        if asked.operation in EXTREMES and match.entity and not asked.about:
+        if asked.operation in EXTREMES and match.entity and asked.about in ("", "deaths"):
             values: dict[str, set[object]] = {}
             cells = self.cells(match.entity)
             for at in (n for n in range(len(cells)) if all(n in c.rows for c in match.conditions)):
                 values.setdefault(cells[at], set()).add(match.values.values[at])
             if any(len(found) > 1 for found in values.values()):
                 raise UnclearError
+
+    def _check_all(self, match: TableMatch) -> None:
+        """Refuse rows that go over others of their column, "All disasters", which no condition leaves out."""
+        column = match.entity or self.label
+        met = [n for n in range(len(self.rows)) if all(n in c.rows for c in match.conditions)]
+        cells = {self.rows[n].cells.get(column, "") for n in met}
+        if len(cells) > 1 and any(map(_OVER_ALL.fullmatch, cells)):
+            raise UnclearError
 
     def _checked_totals(self, match: TableMatch) -> TableMatch:
         """The match, unless a row of totals says that rows are counted twice or that one is itself a total.
@@ -311,6 +331,8 @@ class _Matching(RowNouns):
         if header & (QUANTITY_WORDS["spending"] | QUANTITY_WORDS["price"]):
             return
         years = set(self.of_kind(ColumnKind.YEAR))
+        if header & EVENT_WORDS:
+            return
         if adds_up_over_days(header, self.units(match.column)) and not years & set(varying):
             return
         if match.question.operation is Aggregate.TOTAL and self.label in varying:

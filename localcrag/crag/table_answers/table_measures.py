@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from localcrag.crag.table_answers.column_merit import is_better_high
 from localcrag.crag.table_answers.question_words import ColumnChange
-from localcrag.crag.table_answers.row_products import is_product
+from localcrag.crag.table_answers.row_products import is_product, is_sum
 from localcrag.crag.table_answers.running_balances import is_running_balance
 from localcrag.crag.table_answers.spelled_values import SpelledValues
 from localcrag.crag.table_answers.table_columns import UnclearError
@@ -89,7 +89,9 @@ class TableMeasures(SpelledValues):
                 if asked.in_total and (column := self._of_unit_said()):
                     asked.operation = Aggregate.TOTAL
                     return column
-                if not (asked.listing or asked.distinct) and (column := self._numbers_of()):
+                if not (asked.listing or asked.distinct) and (
+                    column := self.events_of() or self._numbers_of()
+                ):
                     asked.operation = Aggregate.TOTAL
                     return column
                 return ""
@@ -112,6 +114,7 @@ class TableMeasures(SpelledValues):
                     if not column:
                         raise UnclearError
                 if not column and not asked.spending:
+                    self._check_counted()
                     asked.operation = Aggregate.COUNT
                     asked.subject = asked.open_tokens()
                 if not column:
@@ -141,6 +144,13 @@ class TableMeasures(SpelledValues):
         if not column:
             raise UnclearError
         return column
+
+    def _check_counted(self) -> None:
+        """Refuse to count rows if a question asks for a sum of money: it is no number of things."""
+        money = QUANTITY_WORDS["spending"] | QUANTITY_WORDS["price"]
+        said = {self.tokens[at].root for at in self.question.open_tokens()}
+        if said & money and not any(token.low == "number" for token in self.tokens):
+            raise UnclearError
 
     def _total_said(self) -> str:
         """The one column of totals of what is asked for: "total cost" of "total_cost" beside "unit_cost".
@@ -273,11 +283,7 @@ class TableMeasures(SpelledValues):
         """The column that adds up all others of its row: of "which line is the largest"; "" if none does."""
         for column in self.quantities:
             others = [self.kinds[other].values for other in self.quantities if other != column]
-            sums = [
-                sum((value for value in row if isinstance(value, Decimal)), Decimal(0))
-                for row in zip(*others, strict=True)
-            ]
-            if len(others) > 1 and list(self.kinds[column].values) == sums:
+            if is_sum(self.kinds[column].values, others):
                 return column
         return ""
 

@@ -201,6 +201,21 @@ class TableNames(RowStates):
             is_of_all = is_after_all and any(self.named(column) == word for column in self.table.columns)
             is_rows = total and self.tokens[at].low.endswith("s") and self.named(self.label) == word
             self.tokens[at].used = is_of_all or is_rows or self.tokens[at].low in everybody
+        if self.question.costing and self.conditions:
+            self._take_all_things()
+
+    def _take_all_things(self) -> None:
+        """Account for what is nowhere in the table behind "all the", of which the cost is asked.
+
+        The match is then loose.
+        """
+        words = [token.low for token in self.tokens]
+        headers = {word for column in self.table.columns for word in roots(self.table.wording(column))}
+        known = headers | self.words_in_cells()
+        for at in self.question.open_tokens():
+            before = [word for word in words[max(0, at - 2) : at] if word != "the"][-1:]
+            if before == ["all"] and self.tokens[at].root not in known:
+                self.tokens[at].used = self.loose = True
 
     def take_light_verbs(self) -> None:
         """Account for a verb that says no more than "has": "which company offers the longest guarantee".
