@@ -10,9 +10,10 @@ from localcrag.crag.answering.aggregation import aggregated
 from localcrag.crag.table_answers.document_matches import document_matches
 from localcrag.crag.table_answers.named_files import of_named_file
 from localcrag.crag.table_answers.parsed_tables import words_apart
-from localcrag.crag.table_answers.table_questions import TableQuestion, recognised
+from localcrag.crag.table_answers.table_questions import TableQuestion, asks_for_rows, recognised
 from localcrag.documents.corpus import LocalCorpus
 from localcrag.documents.sources import LocalFile
+from tests.crag.test_aggregation import computed
 from tests.documents.conftest import tokenizer_file
 
 METALS = """AtomicNumber,Name,MeltingPoint,GroupBlock,AtomicRadius
@@ -95,6 +96,7 @@ def answer(tmp_path: Path, file: str, question: str) -> tuple[str, bool] | None:
         ("bay-rescues.csv", "How many men were rescued?", ("1", False)),
         ("bay-rescues.csv", "How many people were rescued?", ("3", False)),
         ("bay-rescues.csv", "How many people drowned?", None),
+        ("bay-rescues.csv", "What is the average age of the victims?", ("40", True)),
         ("bay-rescues.csv", "How many rows have the type Fall?", ("1", False)),
         ("bay-rescues.csv", "How many boat-related accidents are in bay-rescues.csv?", None),
         ("grants_by_state.csv", "Which state has the lowest TOTAL?", ("472", False)),
@@ -141,6 +143,23 @@ def test_files_of_data_are_computed_over(
     tmp_path: Path, file: str, question: str, expected: tuple[str, bool] | None
 ) -> None:
     assert answer(tmp_path, file, question) == expected
+
+
+def test_persons_are_named_by_their_whole_names() -> None:
+    rows = [
+        "last_name: Lee · first_name: Ann · age: 30 · ward: North",
+        "last_name: Orr · first_name: Bo · age: 41 · ward: North",
+    ]
+    oldest, both = (
+        computed("Who is the oldest?", rows),
+        computed("How many people have the ward North?", rows),
+    )
+    assert oldest is not None and "Bo Orr is the oldest: age 41" in oldest.text
+    assert both is not None and "Ann Lee [1], Bo Orr [2]" in both.text
+
+
+def test_a_question_that_names_a_file_asks_for_rows() -> None:
+    assert asks_for_rows("How many cases are there in court_cases_2015.csv?")
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from localcrag.crag.state import ComputedAnswer, Outcome, QuestionState
 from localcrag.crag.table_answers.document_matches import document_matches, is_told_by_cells
 from localcrag.crag.table_answers.lookup_questions import LookupQuestion
 from localcrag.crag.table_answers.parsed_tables import ParsedRow
-from localcrag.crag.table_answers.row_labels import name_beside, naming_column, shown_row
+from localcrag.crag.table_answers.row_labels import name_beside, naming_column, row_name, shown_row
 from localcrag.crag.table_answers.table_matching import TableMatch
 from localcrag.crag.table_answers.table_questions import TableQuestion, generic_about
 from localcrag.crag.table_answers.table_values import (
@@ -253,9 +253,8 @@ def _counted(match: TableMatch, counted: Sequence[int]) -> _Result | None:
     if match.question.listing:
         return _listed(match, list(first.values()), column, are_all=number == len(counted))
     named = list(first.values())[:MAX_NAMED_ROWS]
-    listed = ", ".join(
-        f"{row.cells.get(column, '') or shown_row(row)} {_own(key)}" for key, row in enumerate(named, 1)
-    )
+    names = (row_name(match.table, row, column) or shown_row(row) for row in named)
+    listed = ", ".join(f"{name} {_own(key)}" for key, name in enumerate(names, 1))
     more = f" and {number - len(named):,} more" if number > len(named) else ""
     header = match.table.header(column)
     return _Result(f"{number:,}", f"{number:,} – {header}: {listed}{more}", tuple(named))
@@ -269,7 +268,7 @@ def _listed(match: TableMatch, rows: Sequence[ParsedRow], column: str, *, are_al
     if len(rows) > MAX_LISTED_ROWS:
         return None
     label = match.table.columns[0]
-    names = [row.cells.get(column, "") or shown_row(row) for row in rows]
+    names = [row_name(match.table, row, column) or shown_row(row) for row in rows]
     if are_all and column != label:
         labels = [row.cells.get(label, "") for row in rows]
         names = [f"{name} ({cell})" if cell else name for name, cell in zip(names, labels, strict=True)]
@@ -351,7 +350,7 @@ def _winner(match: TableMatch, row: ParsedRow) -> str:
 
 def _with_header(match: TableMatch, column: str, row: ParsedRow) -> str:
     """A cell that names a row, with the name of its column if the cell is only a number or a date."""
-    cell = row.cells.get(column, "") or shown_row(row)
+    cell = row_name(match.table, row, column) or shown_row(row)
     kind = match.values.kind if column == match.column else None
     bare = cell.replace(".", "").replace("-", "").isdigit() or kind in (ColumnKind.DATE, ColumnKind.TIME)
     return f"{match.table.header(column)} {cell}".lstrip() if bare else cell

@@ -31,6 +31,8 @@ _TOKEN = re.compile(
 _CONTRACTION = re.compile(r"\b([^\W\d_]+)n['’]t\b", re.IGNORECASE)
 _SHORTENED = {"ca": "can", "wo": "will", "sha": "shall"}
 """What a verb is that a contraction shortens: "can't"."""
+_FILE_NAME = re.compile(r"(?<![\w.-])[\w-]+\.[A-Za-z][A-Za-z0-9]{1,4}(?![\w-])")
+"""The name of a file, which is one word."""
 _MEANING = re.compile(r",? \bI mean\b,? ")
 """How a question goes on to say the same in other words."""
 _TOPIC = re.compile(r"([^\W\d_][\w-]*(?: [\w-]+){0,2}): +(?=\S)")
@@ -161,7 +163,8 @@ def with_plain_wording(question: str) -> str:
     the total tax of May", "the last three months of 2025" is "Q4 2025", "this year's sales are" is "sales
     of this year are", "on how many days" is "how many days", and "how often was" is "how many entries was".
     """
-    question = _MEANING.sub(" ", question.strip())
+    question = _FILE_NAME.sub(lambda found: found[0].replace("_", "-"), question.strip())
+    question = _MEANING.sub(" ", question)
     question = _BIDDING_AFTER.sub("?", _BIDDING.sub("", _AT_PRESENT.sub("", question), count=1))
     question = _LEFT_OUT.sub(r" without \g<what>", question)
     if (found := _TOPIC.match(question)) is not None:

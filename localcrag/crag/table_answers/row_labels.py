@@ -10,9 +10,26 @@ from localcrag.crag.table_answers.table_values import FLAGS, TEMPORAL, ColumnKin
 
 _CODE = re.compile(r"(?=\S*\d)[\w./-]{1,12}")
 """A cell that tells a row apart and does not name it: "K-116"."""
+_FIRST_NAME = re.compile(r"(?:first|given|fore)[\W_]?names?|vorname|prénom", re.IGNORECASE)
+_LAST_NAME = re.compile(r"(?:last|family|sur)[\W_]?names?|(?:nach|familien)name", re.IGNORECASE)
 _NAMING = re.compile(r"(?:^|[\W_])name$", re.IGNORECASE)
 """The name of a column that names what the rows are: "Name", "team_name"."""
 _WORDS = re.compile(r"(?=.*[^\W\d_]{3})[^\W\d_][^·]{2,60}")
+
+
+def row_name(table: ParsedTable, row: ParsedRow, column: str) -> str:
+    """The cell of a column; if it has a part of the names of persons, the whole name: "Ann Lee"."""
+    parts = parts_of_names(table)
+    if column not in parts:
+        return row.cells.get(column, "")
+    return " ".join(filter(None, (row.cells.get(part, "").strip() for part in parts)))
+
+
+def parts_of_names(table: ParsedTable) -> tuple[str, ...]:
+    """The columns of the first and the last names of persons, in this order; none without both."""
+    firsts = [column for column in table.columns if _FIRST_NAME.fullmatch(table.wording(column))]
+    lasts = [column for column in table.columns if _LAST_NAME.fullmatch(table.wording(column))]
+    return (*firsts, *lasts) if len(firsts) == len(lasts) == 1 else ()
 
 
 def naming_column(table: ParsedTable, rows: Sequence[ParsedRow]) -> str:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from localcrag.crag.table_answers.parsed_tables import ParsedRow, ParsedTable
+from localcrag.crag.table_answers.row_labels import parts_of_names
 from localcrag.crag.table_answers.row_nouns import RowNouns
 from localcrag.crag.table_answers.table_columns import (
     EXTREMES,
@@ -227,7 +228,7 @@ class _Matching(RowNouns):
         else:
             words = PERSONS if asking == "who" else _PLACES
             found = [column for column in others if set(self.named(column)) & words]
-            if self.question.listing and self.label in found:
+            if (self.question.listing or set(found) == {*parts_of_names(self.table)}) and self.label in found:
                 found = [self.label]
         if len(found) != 1:
             raise UnclearError

@@ -20,6 +20,7 @@ from localcrag.crag.table_answers.table_vocabulary import (
     FUNCTION_WORDS,
     KILLING_VERBS,
     LIGHT_VERBS,
+    PERSONS,
     PRONOUNS,
     RECORDING_VERBS,
     WHOLE_WORDS,
@@ -200,6 +201,9 @@ class TableNames(RowStates):
             is_after_all = bool(at) and self.tokens[at - 1].low == "all"
             is_of_all = is_after_all and any(self.named(column) == word for column in self.table.columns)
             is_rows = total and self.tokens[at].low.endswith("s") and self.named(self.label) == word
+            is_person = self.question.operation is Aggregate.AVERAGE and self.tokens[at].root in PERSONS
+            if is_person and not PERSONS.isdisjoint(self.named(self.label)):
+                is_rows = self.loose = True
             self.tokens[at].used = is_of_all or is_rows or self.tokens[at].low in everybody
         if self.question.costing and self.conditions:
             self._take_all_things()
