@@ -155,7 +155,7 @@ def test_persons_are_named_by_their_whole_names() -> None:
         computed("How many people have the ward North?", rows),
     )
     assert oldest is not None and "Bo Orr is the oldest: age 41" in oldest.text
-    assert both is not None and "Ann Lee [1], Bo Orr [2]" in both.text
+    assert both is not None and "2 – first_name last_name: Ann Lee [1], Bo Orr [2]" in both.text
 
 
 def test_a_question_that_names_a_file_asks_for_rows() -> None:

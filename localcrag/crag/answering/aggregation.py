@@ -20,7 +20,13 @@ from localcrag.crag.state import ComputedAnswer, Outcome, QuestionState
 from localcrag.crag.table_answers.document_matches import document_matches, is_told_by_cells
 from localcrag.crag.table_answers.lookup_questions import LookupQuestion
 from localcrag.crag.table_answers.parsed_tables import ParsedRow
-from localcrag.crag.table_answers.row_labels import name_beside, naming_column, row_name, shown_row
+from localcrag.crag.table_answers.row_labels import (
+    name_beside,
+    name_header,
+    naming_column,
+    row_name,
+    shown_row,
+)
 from localcrag.crag.table_answers.table_matching import TableMatch
 from localcrag.crag.table_answers.table_questions import TableQuestion, generic_about
 from localcrag.crag.table_answers.table_values import (
@@ -256,7 +262,7 @@ def _counted(match: TableMatch, counted: Sequence[int]) -> _Result | None:
     names = (row_name(match.table, row, column) or shown_row(row) for row in named)
     listed = ", ".join(f"{name} {_own(key)}" for key, name in enumerate(names, 1))
     more = f" and {number - len(named):,} more" if number > len(named) else ""
-    header = match.table.header(column)
+    header = name_header(match.table, column)
     return _Result(f"{number:,}", f"{number:,} – {header}: {listed}{more}", tuple(named))
 
 
@@ -276,7 +282,7 @@ def _listed(match: TableMatch, rows: Sequence[ParsedRow], column: str, *, are_al
         beside = [name_beside(match.table, row) for row in rows]
         names = [f"{name} ({cell})" if cell else name for name, cell in zip(names, beside, strict=True)]
     listed = ", ".join(f"{name} {_own(key)}" for key, name in enumerate(names, 1))
-    return _Result("; ".join(names), f"{match.table.header(column)}: {listed}", tuple(rows))
+    return _Result("; ".join(names), f"{name_header(match.table, column)}: {listed}", tuple(rows))
 
 
 def _summed(match: TableMatch, counted: Sequence[int]) -> _Result | None:

@@ -25,6 +25,12 @@ def row_name(table: ParsedTable, row: ParsedRow, column: str) -> str:
     return " ".join(filter(None, (row.cells.get(part, "").strip() for part in parts)))
 
 
+def name_header(table: ParsedTable, column: str) -> str:
+    """The name of a column; if it has a part of the names of persons, those of both parts."""
+    parts = parts_of_names(table)
+    return " ".join(map(table.header, parts if column in parts else (column,)))
+
+
 def parts_of_names(table: ParsedTable) -> tuple[str, ...]:
     """The columns of the first and the last names of persons, in this order; none without both."""
     firsts = [column for column in table.columns if _FIRST_NAME.fullmatch(table.wording(column))]
