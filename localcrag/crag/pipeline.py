@@ -71,6 +71,7 @@ from localcrag.crag.state import (
 )
 from localcrag.crag.structured_answers.structured_generation import fill_schema
 from localcrag.crag.table_answers.lookup_questions import TABLE_FORMS
+from localcrag.crag.table_answers.named_files import is_named, of_named_file
 from localcrag.crag.unread import say_unread
 from localcrag.events import Degraded, Delta, Event, Finished, PartSettled, Steps, observed
 from localcrag.languages import is_across_english
@@ -303,11 +304,13 @@ def _search(state: QuestionState) -> Steps[list[Hit]]:
     """The hits that go on to grading; none if the question was computed over the rows of a table."""
     found = yield from state.retriever.found([state.question], state.filter)
     found = of_asked_version(found, state.question)
+    question, file = of_named_file(state.question, {hit.passage.source for hit in found})
+    rows = [hit for hit in found if not file or is_named(hit.passage.source, file)]
     asked = TABLE_FORMS if state.options.tables else ()
     for read in asked:
-        form = read(state.question) if state.computed is None else None
+        form = read(question) if state.computed is None else None
         if form is not None:
-            state.computed = yield from timed(state.adapters, "compute", compute(state, form, found))
+            state.computed = yield from timed(state.adapters, "compute", compute(state, form, rows))
     return [] if state.computed else (yield from state.retriever.best(found, state.question, state.filter))
 
 

@@ -20,14 +20,18 @@ from localcrag.crag.state import ComputedAnswer, Outcome, QuestionState
 from localcrag.crag.table_answers.document_matches import document_matches, is_told_by_cells
 from localcrag.crag.table_answers.lookup_questions import LookupQuestion
 from localcrag.crag.table_answers.parsed_tables import ParsedRow
+from localcrag.crag.table_answers.row_labels import (
+    name_beside,
+    name_header,
+    naming_column,
+    row_name,
+    shown_row,
+)
 from localcrag.crag.table_answers.table_matching import TableMatch
 from localcrag.crag.table_answers.table_questions import TableQuestion, generic_about
 from localcrag.crag.table_answers.table_values import (
-    FLAGS,
-    TEMPORAL,
     ColumnKind,
     Value,
-    column_values,
     is_missing,
 )
 from localcrag.events import Computed, Decided, Delta, Gathered, Steps, Verified
@@ -146,11 +150,6 @@ def _has_rows(passage: Passage) -> bool:
 # ---------------------------------------------------------------------------------- computing
 
 
-_CODE = re.compile(r"(?=\S*\d)[\w./-]{1,12}")
-"""A cell that tells a row apart and does not name it: "K-116"."""
-_WORDS = re.compile(r"(?=.*[^\W\d_]{3})[^\W\d_][^·]{2,60}")
-
-
 @dataclass(frozen=True, slots=True)
 class _Result:
     """What was computed: its value, the sentence that says it, and the rows that it names."""
@@ -250,34 +249,21 @@ def _count(number: int, noun: str) -> str:
 
 def _counted(match: TableMatch, counted: Sequence[int]) -> _Result | None:
     """The number of rows, or of the different values of a column in them."""
-    column = match.entity or _naming_column(match, [match.rows[at] for at in counted])
+    column = match.entity or naming_column(match.table, [match.rows[at] for at in counted])
     first: dict[str, ParsedRow] = {}
     for at in counted:
         row = match.rows[at]
-        shown = row.cells.get(column, "") or _shown_row(row)
+        shown = row.cells.get(column, "") or shown_row(row)
         first.setdefault(shown if match.entity else f"{at} {shown}", row)
     number = len(first)
     if match.question.listing:
         return _listed(match, list(first.values()), column, are_all=number == len(counted))
     named = list(first.values())[:MAX_NAMED_ROWS]
-    listed = ", ".join(
-        f"{row.cells.get(column, '') or _shown_row(row)} {_own(key)}" for key, row in enumerate(named, 1)
-    )
+    names = (row_name(match.table, row, column) or shown_row(row) for row in named)
+    listed = ", ".join(f"{name} {_own(key)}" for key, name in enumerate(names, 1))
     more = f" and {number - len(named):,} more" if number > len(named) else ""
-    header = match.table.header(column)
+    header = name_header(match.table, column)
     return _Result(f"{number:,}", f"{number:,} – {header}: {listed}{more}", tuple(named))
-
-
-def _naming_column(match: TableMatch, rows: Sequence[ParsedRow]) -> str:
-    """The first column; if it holds dates, one of words which tells some rows apart, if there is one."""
-    label, *others = match.table.columns
-    if column_values(match.table.cells(label)).kind not in TEMPORAL:
-        return label
-    for column in others:
-        cells = [row.cells.get(column, "") for row in rows]
-        if len(set(cells)) == len(cells) > 1 and all(map(_WORDS.fullmatch, cells)):
-            return column
-    return label
 
 
 def _listed(match: TableMatch, rows: Sequence[ParsedRow], column: str, *, are_all: bool) -> _Result | None:
@@ -288,19 +274,15 @@ def _listed(match: TableMatch, rows: Sequence[ParsedRow], column: str, *, are_al
     if len(rows) > MAX_LISTED_ROWS:
         return None
     label = match.table.columns[0]
-    names = [row.cells.get(column, "") or _shown_row(row) for row in rows]
+    names = [row_name(match.table, row, column) or shown_row(row) for row in rows]
     if are_all and column != label:
         labels = [row.cells.get(label, "") for row in rows]
         names = [f"{name} ({cell})" if cell else name for name, cell in zip(names, labels, strict=True)]
     elif are_all:
-        beside = [_name_beside(match, row) for row in rows]
+        beside = [name_beside(match.table, row) for row in rows]
         names = [f"{name} ({cell})" if cell else name for name, cell in zip(names, beside, strict=True)]
     listed = ", ".join(f"{name} {_own(key)}" for key, name in enumerate(names, 1))
-    return _Result("; ".join(names), f"{match.table.header(column)}: {listed}", tuple(rows))
-
-
-def _shown_row(row: ParsedRow) -> str:
-    return next(filter(None, row.cells.values()), "")
+    return _Result("; ".join(names), f"{name_header(match.table, column)}: {listed}", tuple(rows))
 
 
 def _summed(match: TableMatch, counted: Sequence[int]) -> _Result | None:
@@ -356,7 +338,7 @@ def _winner(match: TableMatch, row: ParsedRow) -> str:
     label = table.columns[0]
     named = match.entity or label
     who = _with_header(match, named, row)
-    if not match.entity and (name := _name_beside(match, row)):
+    if not match.entity and (name := name_beside(match.table, row)):
         who = f"{who} ({name})"
     other = row.cells.get(label, "") if named != label and match.column != label else ""
     value = f"{table.header(match.column)} {row.cells[match.column]}"
@@ -372,25 +354,9 @@ def _winner(match: TableMatch, row: ParsedRow) -> str:
     return f"The {superlative}: {value}, for {who}"
 
 
-def _name_beside(match: TableMatch, row: ParsedRow) -> str:
-    """The name of a row whose first cell is only a code: its next cell of words, which few rows share."""
-    label, *others = match.table.columns
-    if _CODE.fullmatch(row.cells.get(label, "")) is None:
-        return ""
-    cells = ((column, row.cells.get(column, "")) for column in others)
-    worded = (column for column, cell in cells if _WORDS.fullmatch(cell) and cell.casefold() not in FLAGS)
-    column = next((column for column in worded if _tells_apart(match.table.rows, column)), "")
-    return row.cells[column] if column else ""
-
-
-def _tells_apart(rows: Sequence[ParsedRow], column: str) -> bool:
-    """Whether the cells of a column differ in more than half of the rows."""
-    return 2 * len({row.cells.get(column, "") for row in rows}) > len(rows)
-
-
 def _with_header(match: TableMatch, column: str, row: ParsedRow) -> str:
     """A cell that names a row, with the name of its column if the cell is only a number or a date."""
-    cell = row.cells.get(column, "") or _shown_row(row)
+    cell = row_name(match.table, row, column) or shown_row(row)
     kind = match.values.kind if column == match.column else None
     bare = cell.replace(".", "").replace("-", "").isdigit() or kind in (ColumnKind.DATE, ColumnKind.TIME)
     return f"{match.table.header(column)} {cell}".lstrip() if bare else cell

@@ -8,6 +8,7 @@ those of one kind are one table, whatever stands between them.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,8 +19,14 @@ from localcrag.crag.refinement.knowledge_strips import strip_at
 from localcrag.types import CELL_SEPARATOR, Block, BlockKind, Passage, Strip
 
 _NAME_END = ": "
+_JOINED_WORDS = re.compile(
+    r"(?<=[a-z]{2})(?=[A-Z][a-z])|(?<=[a-z]{3})(?=[A-Z]{2}|[A-Z]$)|(?<=[A-Z]{2})(?=[A-Z][a-z]{2})"
+)
+"""Between the words of "MeltingPoint", "teamID" and "CPKHexColor", and not within "kWh"."""
 _CLOSE_GAP, _RECORD_GAP, _FAR = 1, 2, 3
 """Characters between two rows of a table, between two records, and between rows of different tables."""
+_MIN_JOINED_NAMES = 2
+"""The fewest names of columns that are words written together, by which those of a table are."""
 MAX_CELL_NAMES = 60
 """The most columns of a table that is parsed."""
 
@@ -65,9 +72,25 @@ class ParsedTable:
         """The name of a column without the prefix that all of them have."""
         return column.removeprefix(f"{self.prefix}.") if self.prefix else column
 
+    @cached_property
+    def _joins_words(self) -> bool:
+        """Whether the names of columns are words written together, "MeltingPoint" beside "BoilingPoint"."""
+        headers = [self.header(column) for column in self.columns]
+        joined = [header for header in headers if words_apart(header) != header]
+        return len(joined) >= _MIN_JOINED_NAMES and not any(" " in header.strip() for header in headers)
+
+    def wording(self, column: str) -> str:
+        """The header of a column, with its words apart if those of the table are written together."""
+        return words_apart(self.header(column)) if self._joins_words else self.header(column)
+
     def cells(self, column: str) -> list[str]:
         """The cells of a column, "" for a row that has none."""
         return [row.cells.get(column, "") for row in self.rows]
+
+
+def words_apart(name: str) -> str:
+    """A name with a blank between words that only their capitals tell apart: "Melting Point"."""
+    return _JOINED_WORDS.sub(" ", name)
 
 
 @dataclass(slots=True)
@@ -146,10 +169,11 @@ def _drafts(passages: Sequence[Passage]) -> Iterator[_Draft]:
                 elif draft and _is_same_table(draft.rows[-1][0], text, gap):
                     draft.add_row(text, strip_at(passage, block.start, block.end))
                 else:
+                    beside = _names_beside(draft, text) if draft and gap == _RECORD_GAP else []
                     if draft:
                         yield draft
                     headings = [heading for _, heading in reversed(path)]
-                    draft = _Draft(page, [*filter(None, [caption]), *headings], first_of_page)
+                    draft = _Draft(page, [*filter(None, [caption]), *beside, *headings], first_of_page)
                     draft.add_row(text, strip_at(passage, block.start, block.end))
             elif block.kind is BlockKind.HEADING:
                 path = [heading for heading in path if heading[0] < block.level] + [(block.level, text)]
@@ -163,6 +187,17 @@ def _drafts(passages: Sequence[Passage]) -> Iterator[_Draft]:
     if draft:
         yield draft
     yield from cards.values()
+
+
+def _names_beside(before: _Draft, text: str) -> list[str]:
+    """The values of the one record before a record of a list below a key: what stands beside that key.
+
+    Of ``{"name": "Premier League", "clubs": [{"code": "ARS"}]}`` the clubs are those of the league.
+    """
+    keys = {name.partition(".")[0] for name in _named(text) if "." in name}
+    named = _named(before.rows[0][0])
+    is_beside = len(before.rows) == 1 and len(keys) == 1 and not any("." in name for name in named)
+    return [value for value in named.values() if value] if is_beside else []
 
 
 def _kind_of_card(text: str, path: Sequence[tuple[int, str]], before: Block | None) -> str:
@@ -242,7 +277,8 @@ def _table(draft: _Draft) -> ParsedTable | None:
     if len(rows) < 2:
         return None
     passage = rows[0].strip.passage
-    names = (*reversed(titles), *draft.names, _file_name(passage.source), passage.title)
+    file = _file_name(passage.source)
+    names = (*reversed(titles), *draft.names, words_apart(file), file, passage.title)
     known = tuple(dict.fromkeys(filter(None, names)))
     return ParsedTable(tuple(columns), tuple(rows), known, known[: len(titles) + 1])
 

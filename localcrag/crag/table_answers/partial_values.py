@@ -14,7 +14,7 @@ from localcrag.crag.table_answers.code_legends import codes_of_column, meanings_
 from localcrag.crag.table_answers.table_columns import RowCondition, UnclearError, content, meanings
 from localcrag.crag.table_answers.table_names import TableNames
 from localcrag.crag.table_answers.table_values import ColumnKind, root, roots, word_list
-from localcrag.crag.table_answers.table_vocabulary import AUXILIARIES, FUNCTION_WORDS, PERSONS
+from localcrag.crag.table_answers.table_vocabulary import AUXILIARIES, FUNCTION_WORDS, KILLING_VERBS, PERSONS
 from localcrag.types import Aggregate
 
 _NAME_PART = r"[^\W\d_a-z][^\W\d_]*(?:['’-][^\W\d_]+)*"
@@ -32,7 +32,7 @@ _QUARTER = re.compile(r"(?<![a-z0-9])(?:q([1-4])|([1-4])q)(?![a-z0-9])", re.IGNO
 _ORDINALS = word_list("first second third fourth")
 _ANY_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _SUMS = frozenset({Aggregate.COUNT, Aggregate.TOTAL})
-_PERIOD_OF: dict[str, Callable[[date], tuple[int, ...]]] = {
+PERIOD_OF: dict[str, Callable[[date], tuple[int, ...]]] = {
     root("year"): lambda day: (day.year,),
     root("quarter"): lambda day: (day.year, (day.month + 2) // 3),
     root("month"): lambda day: (day.year, day.month),
@@ -160,8 +160,11 @@ class PartialValues(TableNames):
         self.conditions.append(RowCondition(column, f"{self.table.header(column)} = {text}", rows))
 
     def _spelling(self, code: str) -> Iterator[int]:
-        """The places from which on the initials of the words spell a code, one of them still open."""
-        for at in range(len(self.tokens) - len(code) + 1):
+        """The places from which on the initials of the words spell a code, one of them still open.
+
+        None is a word for what is counted, or before it.
+        """
+        for at in range(max(self.question.subject, default=0) + 1, len(self.tokens) - len(code) + 1):
             words = self.tokens[at : at + len(code)]
             is_open = any(not word.used for word in words)
             if is_open and "".join(word.text[0] for word in words).upper() == code:
@@ -249,7 +252,7 @@ class PartialValues(TableNames):
             not token.used
             and not token.is_number
             and token.root not in known
-            and len(self.named(measure)) > 1
+            and (len(self.named(measure)) > 1 or any(other.root in KILLING_VERBS for other in self.tokens))
         ):
             token.used = self.loose = True
 
@@ -335,7 +338,7 @@ class PartialValues(TableNames):
         """
         today = date.today()
         for at in self.question.open_tokens():
-            period = _PERIOD_OF.get(self.tokens[at].root)
+            period = PERIOD_OF.get(self.tokens[at].root)
             if period is None or not at or self.tokens[at - 1].low != "this":
                 continue
             columns = [self.kinds[column].values for column in self.of_kind(ColumnKind.DATE)]

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
+from localcrag.crag.table_answers.season_years import SEASON_PATTERN
 from localcrag.crag.table_answers.table_values import quantity, root
 from localcrag.crag.table_answers.table_vocabulary import (
+    AUXILIARIES,
     COMPARATIVES,
     COMPARATORS,
     FUNCTION_WORDS,
     NEGATIONS,
+    PLURALS,
+    SPENDING_VERBS,
     SPLIT_COMPARATORS,
     TEMPORAL_COMPARATORS,
     VERBS,
@@ -19,13 +24,15 @@ from localcrag.crag.table_answers.table_vocabulary import (
 )
 
 _TOKEN = re.compile(
-    r"(?P<number>[€$£]?\d+(?:[.,:]\d+)*(?: ?(?:%|[€$£]))?)(?![\w])"
+    rf"(?P<number>{SEASON_PATTERN}|[€$£]?\d+(?:[.,:]\d+)*(?: ?(?:%|[€$£]))?)(?![\w])"
     r"|(?P<word>[^\W_]+(?:['’.&+-][^\W_]+)*)|(?P<mark>[?!.;:,&/()]|\S)"
 )
 
 _CONTRACTION = re.compile(r"\b([^\W\d_]+)n['’]t\b", re.IGNORECASE)
 _SHORTENED = {"ca": "can", "wo": "will", "sha": "shall"}
 """What a verb is that a contraction shortens: "can't"."""
+_FILE_NAME = re.compile(r"(?<![\w.-])[\w-]+\.[A-Za-z][A-Za-z0-9]{1,4}(?![\w-])")
+"""The name of a file, which is one word."""
 _MEANING = re.compile(r",? \bI mean\b,? ")
 """How a question goes on to say the same in other words."""
 _TOPIC = re.compile(r"([^\W\d_][\w-]*(?: [\w-]+){0,2}): +(?=\S)")
@@ -156,7 +163,8 @@ def with_plain_wording(question: str) -> str:
     the total tax of May", "the last three months of 2025" is "Q4 2025", "this year's sales are" is "sales
     of this year are", "on how many days" is "how many days", and "how often was" is "how many entries was".
     """
-    question = _MEANING.sub(" ", question.strip())
+    question = _FILE_NAME.sub(lambda found: found[0].replace("_", "-"), question.strip())
+    question = _MEANING.sub(" ", question)
     question = _BIDDING_AFTER.sub("?", _BIDDING.sub("", _AT_PRESENT.sub("", question), count=1))
     question = _LEFT_OUT.sub(r" without \g<what>", question)
     if (found := _TOPIC.match(question)) is not None:
@@ -332,7 +340,19 @@ def noun_phrase(tokens: list[QuestionToken], at: int) -> list[int]:
 
 
 def without_participle(tokens: list[QuestionToken], subject: list[int]) -> list[int]:
-    """A noun phrase without the participle that ends it: "windows facing the quay"."""
+    """A noun phrase without the participle that ends it: "windows facing the quay", "clubs played"."""
     following = [token.low for token in tokens[subject[-1] + 1 : subject[-1] + 2]] if len(subject) > 1 else []
+    noun, verb = (tokens[at].low for at in subject[-2:]) if len(subject) > 1 else ("", "")
+    if verb.endswith("ed") and (noun in PLURALS or noun.endswith("s")):
+        return subject[:-1]
     is_participle = bool(_DETERMINERS.intersection(following)) and tokens[subject[-1]].low.endswith("ing")
     return subject[:-1] if is_participle else subject
+
+
+def spending_verbs(tokens: list[QuestionToken]) -> Iterator[int]:
+    """The places of the verbs that are about money that someone spent, claimed or the like."""
+    after_auxiliary = False
+    for at, token in enumerate(tokens):
+        if token.root in (root("spend"), root("pay")) or (after_auxiliary and token.low in SPENDING_VERBS):
+            yield at
+        after_auxiliary = after_auxiliary or token.low in AUXILIARIES

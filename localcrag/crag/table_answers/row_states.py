@@ -92,7 +92,7 @@ class RowStates(TableConditions):
 
     def take_expired(self) -> None:
         """Account for "out of warranty" and "expired", if one column says until when: before today."""
-        dated = [c for c in self.of_kind(ColumnKind.DATE) if _UNTIL.search(self.table.header(c))]
+        dated = [c for c in self.of_kind(ColumnKind.DATE) if _UNTIL.search(self.table.wording(c))]
         words = [token.low for token in self.tokens]
         if "overdue" in words:
             self._take_overdue(words.index("overdue"))
@@ -121,7 +121,7 @@ class RowStates(TableConditions):
 
     def _take_overdue(self, place: int) -> None:
         """Account for "overdue": due before today, and in no cell said to be done."""
-        dated = [c for c in self.of_kind(ColumnKind.DATE) if _DUE.search(self.table.header(c))]
+        dated = [c for c in self.of_kind(ColumnKind.DATE) if _DUE.search(self.table.wording(c))]
         states = [c for c in self.of_kind(ColumnKind.TEXT) if any(map(says_done, self.cells(c)))]
         if len(dated) != 1 or len(states) > 1:
             return

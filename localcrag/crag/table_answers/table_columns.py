@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from localcrag.crag.table_answers.parsed_tables import ParsedRow, ParsedTable
+from localcrag.crag.table_answers.parsed_tables import ParsedRow, ParsedTable, words_apart
 from localcrag.crag.table_answers.question_words import QuestionToken
 from localcrag.crag.table_answers.table_questions import TableQuestion
 from localcrag.crag.table_answers.table_totals import TableTotals, totals_of
@@ -29,7 +29,10 @@ from localcrag.crag.table_answers.table_vocabulary import (
     QUANTITY_WORDS,
     SUPERLATIVES,
 )
+from localcrag.types import Aggregate
 
+EXTREMES = frozenset({Aggregate.HIGHEST, Aggregate.LOWEST, Aggregate.LATEST, Aggregate.EARLIEST})
+"""The operations that ask for the most or the least."""
 _PARENTHESES = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _SIGNS = re.compile(r"[€$£%]")
 _CONTENT_WORD = re.compile(r"[^\W_]+(?:['’.&+-][^\W_]+)*|%")
@@ -132,7 +135,7 @@ class TableColumns:
 
     @cached_property
     def _names(self) -> dict[str, tuple[str, ...]]:
-        return {column: required_words(self.table.header(column)) for column in self.table.columns}
+        return {column: required_words(self.table.wording(column)) for column in self.table.columns}
 
     def named(self, column: str) -> tuple[str, ...]:
         """The words of a column's name that a question must have, without units and parentheses."""
@@ -164,12 +167,12 @@ class TableColumns:
         open_places = [at for at in places if not self.tokens[at].used]
         said = {word for at in open_places for word in meanings(self.tokens[at])}
         said |= set(roots(self.question.superlative))
-        touched = [c for c in candidates if said & (set(self.named(c)) - qualifiers(self.table.header(c)))]
-        full = [c for c in touched if said >= {*self.named(c), *qualifiers(self.table.header(c))}]
+        touched = [c for c in candidates if said & self._naming_words(c)]
+        full = [c for c in touched if said >= {*self.named(c), *qualifiers(self.table.wording(c))}]
         full = [c for c in full if not any(set(self.named(c)) < set(self.named(d)) for d in full)]
         if len(full) > 1:
             spelled = {_singular(self.tokens[at].low) for at in open_places}
-            full = [c for c in full if set(map(_singular, WORD.findall(self.table.header(c)))) <= spelled]
+            full = [c for c in full if set(map(_singular, WORD.findall(self.table.wording(c)))) <= spelled]
             if len(full) != 1:
                 raise UnclearError
         if not full:
@@ -179,15 +182,20 @@ class TableColumns:
             if others or not self._names_by_last_word(only, said):
                 raise UnclearError
             full = [only]
-        name = self.table.header(full[0])
+        name = self.table.wording(full[0])
         header = {*roots(name), *content(name)}
         for at in open_places:
             self.tokens[at].used = not header.isdisjoint(meanings(self.tokens[at]))
         return full[0]
 
+    def _naming_words(self, column: str) -> set[str]:
+        """The words of a column's name of which a question must have one; of "Total" it is that one."""
+        named = set(self.named(column))
+        return named - qualifiers(self.table.wording(column)) or named
+
     def _names_by_last_word(self, column: str, said: Collection[str]) -> bool:
         """Whether a column is meant of whose name only the last word is said: "pairs" of "breeding pairs"."""
-        header = self.table.header(column).lower()
+        header = self.table.wording(column).lower()
         named = self.named(column)
         whole = _OTHER_THING.search(header) is None
         return whole and named[-1] in said and not qualifiers(header) - set(said)
@@ -195,17 +203,17 @@ class TableColumns:
     def column_about(self, candidates: Sequence[str], about: str) -> str:
         """The one column that is about a quantity, such as the price; "" if there is none or several."""
         words = QUANTITY_WORDS.get(about, frozenset())
-        found = [column for column in candidates if set(roots(self.table.header(column))) & words]
+        found = [column for column in candidates if set(roots(self.table.wording(column))) & words]
         if not found and about == "price":
             found = [column for column in candidates if self.units(column) & CURRENCIES]
-        if len(found) > 1 or (found and qualifiers(self.table.header(found[0]))):
+        if len(found) > 1 or (found and qualifiers(self.table.wording(found[0]))):
             raise UnclearError
         self._take_rate(found)
         return found[0] if found else ""
 
     def _take_rate(self, columns: Sequence[str]) -> None:
         """Account for "per year" if the name of the column that is meant has it: "Cost per year"."""
-        words = {word for column in columns for word in roots(self.table.header(column))}
+        words = {word for column in columns for word in roots(self.table.wording(column))}
         for at in self.question.open_tokens():
             token, before = self.tokens[at], self.tokens[at - 1].low if at else ""
             token.used = token.root in words and "per" in (token.low, before)
@@ -213,7 +221,7 @@ class TableColumns:
     def stocked(self, candidates: Sequence[str]) -> str:
         """The one column that says how many of a thing there are, by the surest name; "" if there is none."""
         for pattern in STOCK_NAMES:
-            columns = [column for column in candidates if pattern.search(self.table.header(column))]
+            columns = [column for column in candidates if pattern.search(self.table.wording(column))]
             if len(columns) == 1:
                 return columns[0]
         return ""
@@ -233,16 +241,18 @@ class TableColumns:
 
     def units(self, column: str) -> set[str]:
         """The units of a column: those in its cells and in its name."""
-        header = self.table.header(column)
+        header = self.table.wording(column)
         return {self.kinds[column].unit} | ({*roots(header), *map(root, _SIGNS.findall(header))} & UNITS)
 
 
 def meanings(token: QuestionToken) -> tuple[str, ...]:
     """The words that a word of a question may stand for: "downtime" is the time that one is down.
 
-    "Third" is that which has the number 3, and "travelling" is to travel.
+    "Third" is that which has the number 3, "travelling" is to travel, and "MeltingPoint" a melting point.
     """
     low = token.low
+    if (apart := words_apart(token.text)) != token.text:
+        return token.root, *roots(apart)
     if low in ORDINAL_NUMBERS:
         return token.root, ORDINAL_NUMBERS[low]
     stems = [

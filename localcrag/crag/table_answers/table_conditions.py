@@ -88,8 +88,8 @@ class TableConditions(TableColumns):
         If the question names no column to compare, it is the one column beside the other, in its unit.
         """
         said = {self.tokens[at].root for at in condition.bound}
-        bounds = [c for c in self.quantities if said <= set(roots(self.table.header(c)))]
-        exact = [c for c in bounds if said == set(roots(self.table.header(c)))]
+        bounds = [c for c in self.quantities if said <= set(roots(self.table.wording(c)))]
+        exact = [c for c in bounds if said == set(roots(self.table.wording(c)))]
         if len(exact or bounds) != 1:
             raise UnclearError
         (bound,) = exact or bounds
@@ -160,7 +160,7 @@ class TableConditions(TableColumns):
             return False
         word = self.tokens[start].low
         others = (
-            WORD.findall(self.table.header(other).lower()) for other in self.table.columns if other != column
+            WORD.findall(self.table.wording(other).lower()) for other in self.table.columns if other != column
         )
         cells = {cell.strip().lower() for cell in self.cells(column)}
         return word not in cells and any(word in words for words in others)
@@ -208,7 +208,7 @@ class TableConditions(TableColumns):
         self.value_spans.append((start, end))
         for token in self.tokens[start:end]:
             token.used = True
-        named = {*self.named(column), *content(self.table.header(column))}
+        named = {*self.named(column), *content(self.table.wording(column))}
         places = (start - 1, end, *(at for at in range(len(self.tokens)) if at not in self.question.subject))
         for at in places:
             if 0 <= at < len(self.tokens) and not self.tokens[at].used:

@@ -13,7 +13,10 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from localcrag.crag.table_answers.parsed_tables import ParsedRow, ParsedTable
+from localcrag.crag.table_answers.row_labels import parts_of_names
+from localcrag.crag.table_answers.row_nouns import RowNouns
 from localcrag.crag.table_answers.table_columns import (
+    EXTREMES,
     RowCondition,
     UnclearError,
     content,
@@ -21,9 +24,14 @@ from localcrag.crag.table_answers.table_columns import (
     required_words,
 )
 from localcrag.crag.table_answers.table_conditions import is_akin
-from localcrag.crag.table_answers.table_measures import TableMeasures
 from localcrag.crag.table_answers.table_questions import TableQuestion
-from localcrag.crag.table_answers.table_totals import RATE_UNITS, RATES, adds_up_over_days, is_close
+from localcrag.crag.table_answers.table_totals import (
+    EVENT_WORDS,
+    RATE_UNITS,
+    RATES,
+    adds_up_over_days,
+    is_close,
+)
 from localcrag.crag.table_answers.table_values import (
     CURRENCIES,
     TEMPORAL,
@@ -37,37 +45,16 @@ from localcrag.crag.table_answers.table_values import (
 from localcrag.crag.table_answers.table_vocabulary import FUNCTION_WORDS, PERSONS, QUANTITY_WORDS
 from localcrag.types import Aggregate
 
-_ANY_PERSON = frozenset(map(root, word_list("person people")))
 _PLACES = frozenset(map(root, word_list("place location site city town island country region station")))
-_ROW_WORDS = frozenset(
-    map(
-        root,
-        word_list(
-            "one thing item entry line article product device deal offer option artikel posten eintrag gerät "
-            "produkt angebot"
-        ),
-    )
-)
-"""What a question may call a row, whatever it is."""
-_ENTRY_WORDS = frozenset(map(root, word_list("entry record row eintrag zeile")))
-"""What any question may call a row, one that counts rows as well."""
-_UNDATED = re.compile(
-    r"(?:[\W_]+(?:\d+|q[1-4]|january|february|march|april|may|june|july|august|september|october|november|december))+$",
-    re.IGNORECASE,
-)
-"""The year, quarter or month at the end of a name."""
 _DURATIONS = frozenset({"s", "min", "h"})
 """The units of what takes time, which adds up over days as money does."""
-_NUMBERED = re.compile(r"(?P<what>[^\W\d_]{3,})[-_ ]?(?:nr|no|number|nummer|id|code)\.?", re.IGNORECASE)
-"""The name of a column that tells rows apart by a number, and of what they are: "Artikelnr.", "ticket_id"."""
 _NUMBER_OF = re.compile(r"number|how many|no\. of .+|number of .+|anzahl.*", re.IGNORECASE)
 """The name of a column that says how many of a thing there are, if "number" does not number the rows."""
 _COUNTED_WORDS = frozenset(map(root, word_list("quantity qty stock count pieces anzahl menge stück")))
 """Words in the name of a column that says how many of a thing there are, so that rows do not."""
-MAX_PLACE = 24
-"""The highest number of a row within something, such as a lesson within a day."""
-_EXTREMES = frozenset({Aggregate.HIGHEST, Aggregate.LOWEST, Aggregate.LATEST, Aggregate.EARLIEST})
-_NAMING = _EXTREMES | {Aggregate.COUNT}
+_OVER_ALL = re.compile(r"(?:all|alle|tous|toutes|todos|todas) [^\W\d_].*s|alle [^\W\d_].*", re.IGNORECASE)
+"""A cell that names all things which the rows beside it have one by one: "All natural disasters"."""
+_NAMING = EXTREMES | {Aggregate.COUNT}
 """The operations whose question names what is counted, or which one is asked for."""
 
 
@@ -116,13 +103,13 @@ def may_mean(match: TableMatch, other: ParsedTable) -> bool:
     if match.conditions or said & {word for name in match.table.own_names for word in content(name)}:
         return False
     known, others = (
-        {words for column in table.columns if said >= set(words := required_words(table.header(column)))}
+        {words for column in table.columns if said >= set(words := required_words(table.wording(column)))}
         for table in (match.table, other)
     )
     return bool(others) and known <= others
 
 
-class _Matching(TableMeasures):
+class _Matching(RowNouns):
     """One question held against one table."""
 
     def result(self) -> TableMatch:
@@ -135,14 +122,18 @@ class _Matching(TableMeasures):
             self.conditions += [compared] if compared not in self.conditions else []
         column = self.measure()
         self.take_values(column)
+        self.take_compounds()
+        self.take_sexes()
         self.take_excluded()
         self.take_partial_names(column)
+        self.take_kin(column)
+        self.take_events()
         if asked.operation is Aggregate.COUNT:
             self.take_meanings()
             self.take_initials()
             self.take_other_names()
         entity = self._entity(column)
-        if asked.operation in _EXTREMES and entity != self.label:
+        if asked.operation in EXTREMES and entity != self.label:
             self.column_said([self.label], asked.open_tokens())
         self.take_all_of()
         self.take_dates()
@@ -151,8 +142,9 @@ class _Matching(TableMeasures):
         self.take_expired()
         self.take_names()
         self.take_light_verbs()
-        if asked.operation in _EXTREMES:
+        if asked.operation in EXTREMES:
             self.take_unit_of_most(column)
+            self.take_per_head()
         self.take_rest(column)
         if asked.change is not None:
             self.take_modifiers()
@@ -191,7 +183,9 @@ class _Matching(TableMeasures):
         head = [at for at in subject[-1:] if asked.operation in _NAMING]
         if asked.operation in _NAMING and asked.asking in ("who", "where", "when"):
             return self._asked_for(asked.asking, others, measure)
-        if head and (numbered := self._numbering(head[0], others)):
+        if head and asked.operation in EXTREMES and (dated := self.of_period(head[0])):
+            return dated
+        if head and (numbered := self.numbering(head[0], others)):
             self.tokens[head[0]].used = True
             cells = self.cells(numbered)
             return "" if numbered == self.label and len(set(cells)) == len(cells) else numbered
@@ -204,54 +198,26 @@ class _Matching(TableMeasures):
                 and self.kinds[entity].kind is ColumnKind.NUMBER
                 and entity != self.label
             ):
-                self._take_numbered_rows(entity)
+                self.take_numbered_rows(entity)
                 return ""
             return entity
         if head:
-            self._take_row_word(head[0])
-        elif asked.operation is Aggregate.COUNT and not subject and not self._counts_a_value():
+            self.take_row_word(head[0])
+        elif asked.of_rows or (self.counts_persons and not subject):
+            return ""
+        elif asked.operation is Aggregate.COUNT and not subject and not self.counts_a_value():
             raise UnclearError
         if asked.operation is not Aggregate.COUNT and not subject:
             open_places = asked.open_tokens()
+            if asked.operation in EXTREMES and (
+                dated := next(filter(None, map(self.of_period, open_places)), "")
+            ):
+                return dated
             names = [c for c in others if c == self.label or self.kinds[c].kind is ColumnKind.TEXT]
+            if asked.operation in EXTREMES:
+                names += [c for c in others if c not in names and self.named(c) == (root("year"),)]
             return self.column_said(names, open_places)
         return ""
-
-    def _take_numbered_rows(self, column: str) -> None:
-        """Account for rows that are called by the column of their numbers: each has one "lesson", the third.
-
-        The match is then loose. Raises UnclearError if the column may say how many there are, as "lessons".
-        """
-        values = [value for value in self.kinds[column].values if value is not None]
-        header, plural = self.table.header(column).lower(), f"{self.table.header(column)}s".lower()
-        is_singular = not header.endswith("s") and any(token.low == plural for token in self.tokens)
-        are_places = all(value in range(1, MAX_PLACE + 1) for value in values)
-        if not (is_singular and are_places and self.conditions and not self.question.in_total):
-            raise UnclearError
-        self.loose = True
-
-    def _numbering(self, at: int, columns: Sequence[str]) -> str:
-        """The column that numbers what a word says, if none has just that name; "" if there is none."""
-        word = self.tokens[at].root
-        if any(self.named(column) == (word,) for column in columns):
-            return ""
-        found = [
-            column
-            for column in columns
-            if (match := _NUMBERED.fullmatch(self.table.header(column))) and root(match["what"]) == word
-        ]
-        return found[0] if len(found) == 1 else ""
-
-    def _counts_a_value(self) -> bool:
-        """Whether what is counted are the rows of one value, as the altos of a column "Voice".
-
-        Not if a column measures something, of which there may be several in a row, nor if the value names a
-        row.
-        """
-        if len(self.conditions) != 1 or self.question.conditions or self.quantities:
-            return False
-        (value,) = self.conditions
-        return value.column != self.label and len(value.rows) > 1
 
     def _asked_for(self, asking: str, others: Sequence[str], measure: str) -> str:
         """The column that answers who, where or when."""
@@ -262,7 +228,7 @@ class _Matching(TableMeasures):
         else:
             words = PERSONS if asking == "who" else _PLACES
             found = [column for column in others if set(self.named(column)) & words]
-            if self.question.listing and self.label in found:
+            if (self.question.listing or set(found) == {*parts_of_names(self.table)}) and self.label in found:
                 found = [self.label]
         if len(found) != 1:
             raise UnclearError
@@ -270,70 +236,53 @@ class _Matching(TableMeasures):
             self.tokens[at].used = any(is_akin(self.tokens[at].root, word) for word in self.named(found[0]))
         return found[0]
 
-    def _take_row_word(self, at: int) -> None:
-        """Account for a noun that means a row.
-
-        It is the last word of the table's name, as of "lift-incidents-2026", or a person if the rows are
-        named by persons: any word for one if a cell says which of them count, else "person" alone. Where the
-        column that names the rows has no name itself, any word does for the one with the most. In the end it
-        may be a word that the table does not have (:meth:`.PartialValues.may_drop_subject`).
-        """
-        token = self.tokens[at]
-        prefix = roots(self.table.prefix)
-        ends = [_UNDATED.sub("", name.rstrip()) for name in self.table.own_names]
-        plural = [name for name in ends if name.lower().endswith("s")]
-        singular = [name[:-1] for name in plural]
-        is_named = any(token.root in roots(name)[-1:] for name in (*plural, *singular))
-        is_named = is_named or token.root in prefix[-1:]
-        is_row = token.root in _ENTRY_WORDS
-        is_any = token.root in _ROW_WORDS and self.question.operation is not Aggregate.COUNT
-        persons = PERSONS - {root("name")} | _ANY_PERSON if self.conditions else _ANY_PERSON
-        is_person = token.root in persons and set(self.named(self.label)) & PERSONS
-        is_unnamed = not self.label and self.question.operation in _EXTREMES and self._names_rows(self.label)
-        is_known = is_named or is_row or is_any or is_person or is_unnamed
-        is_extreme = self.question.operation in _EXTREMES
-        if not is_known and not (self.may_name_rows(at) if is_extreme else self.may_drop_subject()):
-            raise UnclearError
-        token.used = True
-
-    def _names_rows(self, column: str) -> bool:
-        """Whether the cells of a column are texts of which each is another."""
-        cells = self.cells(column)
-        return self.kinds[column].kind is ColumnKind.TEXT and len(set(cells)) == len(cells)
-
     # ------------------------------------------------------------------------------ sense
 
     def _check(self, match: TableMatch) -> None:
         """Raise UnclearError for a result that would say something else than it seems to."""
         asked = match.question
         if asked.operation in (Aggregate.TOTAL, Aggregate.AVERAGE):
-            header = set(roots(self.table.header(match.column)))
-            if qualifiers(self.table.header(match.column)):
-                raise UnclearError
+            header = set(roots(self.table.wording(match.column)))
+            if said := qualifiers(self.table.wording(match.column)):
+                is_total = asked.operation is Aggregate.TOTAL and said == {root("total")}
+                if not is_total or len(self.named(match.column)) < 2:
+                    raise UnclearError
+                match = replace(match, loose=match.loose or not self.is_product(match.column))
             if asked.operation is Aggregate.TOTAL and (header & RATES or match.values.unit in RATE_UNITS):
                 raise UnclearError
             self._check_times(match)
+        if asked.operation is not Aggregate.COUNT:
+            self._check_all(match)
         named = (set(self.named(column)) for column in self.quantities)
         holds_numbers = any(words & _COUNTED_WORDS for words in named) or any(
-            _NUMBER_OF.fullmatch(self.table.header(column))
+            _NUMBER_OF.fullmatch(self.table.wording(column))
             for column in self.of_kind(ColumnKind.NUMBER)
             if column != self.label
         )
-        names_rows = self.marked and match.entity == self.label and self._names_rows(self.label)
+        names_rows = self.marked and match.entity == self.label and self.names_rows(self.label)
         compares_columns = any(condition.bound for condition in asked.conditions)
-        counts_rows = asked.distinct or asked.listing or names_rows or compares_columns
+        counts_rows = asked.distinct or asked.listing or names_rows or compares_columns or asked.of_rows
         if asked.operation is Aggregate.COUNT and holds_numbers and not counts_rows:
             raise UnclearError
         if asked.operation is Aggregate.COUNT and match.entity and not asked.distinct:
             cells = [cell for cell in self.cells(match.entity) if cell]
             if len(cells) / 2 < len(set(cells)) < len(cells):
                 raise UnclearError
-        if asked.operation in _EXTREMES and match.entity and not asked.about:
+        if asked.operation in EXTREMES and match.entity and asked.about in ("", "deaths"):
             values: dict[str, set[object]] = {}
-            for cell, value in zip(self.cells(match.entity), match.values.values, strict=True):
-                values.setdefault(cell, set()).add(value)
+            cells = self.cells(match.entity)
+            for at in (n for n in range(len(cells)) if all(n in c.rows for c in match.conditions)):
+                values.setdefault(cells[at], set()).add(match.values.values[at])
             if any(len(found) > 1 for found in values.values()):
                 raise UnclearError
+
+    def _check_all(self, match: TableMatch) -> None:
+        """Refuse rows that go over others of their column, "All disasters", which no condition leaves out."""
+        column = match.entity or self.label
+        met = [n for n in range(len(self.rows)) if all(n in c.rows for c in match.conditions)]
+        cells = {self.rows[n].cells.get(column, "") for n in met}
+        if len(cells) > 1 and any(map(_OVER_ALL.fullmatch, cells)):
+            raise UnclearError
 
     def _checked_totals(self, match: TableMatch) -> TableMatch:
         """The match, unless a row of totals says that rows are counted twice or that one is itself a total.
@@ -379,10 +328,12 @@ class _Matching(TableMeasures):
             return
         if not set(varying) - conditioned or self.units(match.column) & (CURRENCIES | _DURATIONS):
             return
-        header = set(roots(self.table.header(match.column)))
+        header = set(roots(self.table.wording(match.column)))
         if header & (QUANTITY_WORDS["spending"] | QUANTITY_WORDS["price"]):
             return
         years = set(self.of_kind(ColumnKind.YEAR))
+        if header & EVENT_WORDS:
+            return
         if adds_up_over_days(header, self.units(match.column)) and not years & set(varying):
             return
         if match.question.operation is Aggregate.TOTAL and self.label in varying:

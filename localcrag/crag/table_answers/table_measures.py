@@ -7,22 +7,28 @@ from collections.abc import Sequence
 from decimal import Decimal
 from itertools import pairwise
 
-from localcrag.crag.table_answers.partial_values import PartialValues
+from localcrag.crag.table_answers.column_merit import is_better_high
 from localcrag.crag.table_answers.question_words import ColumnChange
+from localcrag.crag.table_answers.row_products import is_product, is_sum
 from localcrag.crag.table_answers.running_balances import is_running_balance
-from localcrag.crag.table_answers.table_columns import BEST_SAID, UnclearError
+from localcrag.crag.table_answers.spelled_values import SpelledValues
+from localcrag.crag.table_answers.table_columns import UnclearError
 from localcrag.crag.table_answers.table_questions import generic_about
 from localcrag.crag.table_answers.table_values import (
     CURRENCIES,
     TEMPORAL,
     UNITS,
-    WORD,
     ColumnKind,
     root,
     roots,
     word_list,
 )
-from localcrag.crag.table_answers.table_vocabulary import FUNCTION_WORDS, QUANTITY_WORDS, SPENDING_VERBS
+from localcrag.crag.table_answers.table_vocabulary import (
+    COUNTED_THINGS,
+    FUNCTION_WORDS,
+    QUANTITY_WORDS,
+    SPENDING_VERBS,
+)
 from localcrag.types import Aggregate
 
 MIN_MOVES = 2
@@ -33,6 +39,7 @@ _PER = re.compile(
     r"\b(?:per|each|pro|je|par|por)\b|/|^(?:price|cost|rate|fee|preis|prix|precio)\b", re.IGNORECASE
 )
 """What is in the name of a column of rates: "Price per day" is in no days."""
+_TOTAL = root("total")
 _HAS_THE = (["has", "the"], ["have", "the"], ["had", "the"])
 
 
@@ -50,11 +57,6 @@ _FEE_WORDS = _root_set("fee fare charge gebühr")
 """Words that name a column of what was paid for each row."""
 _NUMBER_WORDS = _root_set("number quantity qty count pieces anzahl menge stück nombre cantidad")
 """Words that name a column of how many of a thing there are."""
-_SAVING_WORDS = frozenset(word_list("saving savings deposit deposits account accounts tagesgeld festgeld"))
-_LENDING_WORDS = frozenset(word_list("loan loans credit credits mortgage mortgages kredit darlehen"))
-"""Words for what a higher rate of interest is better for, and for what it is worse."""
-_MERIT_WORDS = frozenset(word_list("rating score points stars quality satisfaction bewertung punkte"))
-"""Words in the name of a column of which more is better."""
 _TIMES_OF_VERBS = {
     root(verb): words
     for verbs, words in (
@@ -68,7 +70,7 @@ _TIMES_OF_VERBS = {
 """The names of columns of times that verbs are about."""
 
 
-class TableMeasures(PartialValues):
+class TableMeasures(SpelledValues):
     """Finds the column of numbers, dates or times that a question is about."""
 
     def measure(self) -> str:
@@ -87,7 +89,9 @@ class TableMeasures(PartialValues):
                 if asked.in_total and (column := self._of_unit_said()):
                     asked.operation = Aggregate.TOTAL
                     return column
-                if not (asked.listing or asked.distinct) and (column := self._numbers_of()):
+                if not (asked.listing or asked.distinct) and (
+                    column := self.events_of() or self._numbers_of()
+                ):
                     asked.operation = Aggregate.TOTAL
                     return column
                 return ""
@@ -97,7 +101,7 @@ class TableMeasures(PartialValues):
                 said = self.column_said(self.quantities, everywhere) if asked.costing == "sum" else ""
                 return self._added_up(said or self._costs())
             case Aggregate.TOTAL:
-                column = self.column_said(self.quantities, everywhere) or self._amount()
+                column = self._total_said() or self.column_said(self.quantities, everywhere) or self._amount()
                 if not column and asked.spending:
                     column = self.column_about(self.quantities, "spending") or self._fees()
                     if not column:
@@ -110,6 +114,7 @@ class TableMeasures(PartialValues):
                     if not column:
                         raise UnclearError
                 if not column and not asked.spending:
+                    self._check_counted()
                     asked.operation = Aggregate.COUNT
                     asked.subject = asked.open_tokens()
                 if not column:
@@ -139,6 +144,33 @@ class TableMeasures(PartialValues):
         if not column:
             raise UnclearError
         return column
+
+    def _check_counted(self) -> None:
+        """Refuse to count rows if a question asks for a sum of money: it is no number of things."""
+        money = QUANTITY_WORDS["spending"] | QUANTITY_WORDS["price"]
+        said = {self.tokens[at].root for at in self.question.open_tokens()}
+        if said & money and not any(token.low == "number" for token in self.tokens):
+            raise UnclearError
+
+    def _total_said(self) -> str:
+        """The one column of totals of what is asked for: "total cost" of "total_cost" beside "unit_cost".
+
+        If another column has all words but "total" it must be proven by the numbers of its rows.
+        """
+        said = {self.tokens[at].root for at in self.question.open_tokens()}
+        named = {column: set(self.named(column)) for column in self.quantities}
+        found = [c for c, words in named.items() if _TOTAL in words and words - said == {_TOTAL} != words]
+        others = [c for c, words in named.items() if found and words == named[found[0]] - {_TOTAL}]
+        if len(found) != 1 or (others and not self.is_product(found[0])):
+            return ""
+        for at in self.question.open_tokens():
+            self.tokens[at].used = self.tokens[at].root in named[found[0]]
+        return found[0]
+
+    def is_product(self, column: str) -> bool:
+        """Whether the numbers of a column are those of two others, one times the other, in each row."""
+        others = [self.kinds[other].values for other in self.quantities if other != column]
+        return is_product(self.kinds[column].values, others)
 
     def _amount(self) -> str:
         """The column that "amount of" names, if those words do not only say how many; "" if there is none."""
@@ -206,7 +238,7 @@ class TableMeasures(PartialValues):
     def _is_balance(self, column: str) -> bool:
         """Whether a column is the running balance of others."""
         others = [self.kinds[other].values for other in self.quantities if other != column]
-        return is_running_balance(self.table.header(column), self.kinds[column].values, others)
+        return is_running_balance(self.table.wording(column), self.kinds[column].values, others)
 
     def _moved(self) -> str:
         """The one column of amounts that is filled in the rows whose cells the question names.
@@ -238,24 +270,20 @@ class TableMeasures(PartialValues):
 
     def _own_units(self, column: str) -> set[str]:
         """The units of a column; none of one that says how much there is of another thing per unit."""
-        return set[str]() if _PER.search(self.table.header(column)) else self.units(column)
+        return set[str]() if _PER.search(self.table.wording(column)) else self.units(column)
 
     def _rate_about(self, about: str) -> str:
         """The one column of a rate that is about a quantity, if one is asked for; "" if there is none."""
         if all(token.low != "per" for token in self.tokens):
             return ""
-        rates = [column for column in self.quantities if "per" in self.table.header(column).lower().split()]
+        rates = [column for column in self.quantities if "per" in self.table.wording(column).lower().split()]
         return self.column_about(rates, about) if about else ""
 
     def _sum_of_row(self) -> str:
         """The column that adds up all others of its row: of "which line is the largest"; "" if none does."""
         for column in self.quantities:
             others = [self.kinds[other].values for other in self.quantities if other != column]
-            sums = [
-                sum((value for value in row if isinstance(value, Decimal)), Decimal(0))
-                for row in zip(*others, strict=True)
-            ]
-            if len(others) > 1 and list(self.kinds[column].values) == sums:
+            if is_sum(self.kinds[column].values, others):
                 return column
         return ""
 
@@ -272,7 +300,7 @@ class TableMeasures(PartialValues):
         found = [
             column
             for column in self.of_kind(ColumnKind.NUMBER)
-            if column != self.label and set(roots(self.table.header(column))) <= _NUMBER_WORDS
+            if column != self.label and set(roots(self.table.wording(column))) <= _NUMBER_WORDS
         ]
         numbers = (value for column in found for value in self.kinds[column].values)
         values = [value for value in numbers if isinstance(value, Decimal)]
@@ -310,6 +338,8 @@ class TableMeasures(PartialValues):
         money = [c for c in self.quantities if self._may_be_money(c)]
         if self.question.costing == "final":
             money = [c for c in money if set(self.named(c)) & _FINAL_WORDS]
+        products = [c for c in money if len(money) > 1 and self.is_product(c)]
+        money = products or money
         if len(money) != 1:
             raise UnclearError
         return money[0]
@@ -334,7 +364,8 @@ class TableMeasures(PartialValues):
     def _take_quantity(self, column: str, about: str) -> None:
         """Account for the quantity itself: "the coldest year of the temperature data" of a column "temp"."""
         for at in self.question.open_tokens() if column else []:
-            self.tokens[at].used = self.tokens[at].root in QUANTITY_WORDS.get(about, frozenset())
+            words = QUANTITY_WORDS.get(about, frozenset()) | COUNTED_THINGS.get(about, frozenset())
+            self.tokens[at].used = self.tokens[at].root in words
 
     def _take_words_for_money(self, column: str) -> None:
         """Account for "cost" and the like beside the name of a column of sums: "the total actual cost"."""
@@ -344,23 +375,13 @@ class TableMeasures(PartialValues):
 
     def _is_better_high(self, column: str) -> bool:
         """Whether more of a column is better. Raises UnclearError if that is not clear from its name."""
-        if not column:
+        values = (
+            [value for value in self.kinds[column].values if isinstance(value, Decimal)] if column else []
+        )
+        is_better = is_better_high(self.table.wording(column), self.table.names, values) if column else None
+        if is_better is None:
             raise UnclearError
-        values = [value for value in self.kinds[column].values if isinstance(value, Decimal)]
-        if (said := BEST_SAID.search(self.table.header(column))) and values:
-            end = Decimal(said["value"])
-            if min(values) < end < max(values):
-                raise UnclearError
-            return (end >= max(values)) is (said["end"].lower() == "best")
-        named, known = _words(self.table.header(column)), _words(" ".join(self.table.names))
-        if {"interest", "rate"} & named:
-            is_good, is_bad = bool((known | named) & _SAVING_WORDS), bool((known | named) & _LENDING_WORDS)
-        else:
-            is_good = bool(named & _MERIT_WORDS)
-            is_bad = not is_good and not QUANTITY_WORDS["price"].isdisjoint(map(root, named))
-        if is_good is is_bad:
-            raise UnclearError
-        return is_good
+        return is_better
 
     def _names_nothing_after(self) -> bool:
         """Whether no word follows "most" that would say what: "which island has the most?"."""
@@ -370,8 +391,3 @@ class TableMeasures(PartialValues):
         if last not in ("most", "least", "fewest") or words[max(0, at - 2) : at] not in _HAS_THE:
             return False
         return at + 1 == len(words) or words[at + 1] in FUNCTION_WORDS
-
-
-def _words(text: str) -> set[str]:
-    """The words of a text in lower case, with their endings: a rate is no rating."""
-    return {word.lower() for word in WORD.findall(text)}

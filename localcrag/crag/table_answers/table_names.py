@@ -8,6 +8,7 @@ from functools import cached_property
 from itertools import takewhile
 
 from localcrag.crag.table_answers.row_states import RowStates
+from localcrag.crag.table_answers.season_years import season_of, seasons_of, without_seasons
 from localcrag.crag.table_answers.table_columns import content
 from localcrag.crag.table_answers.table_conditions import is_akin
 from localcrag.crag.table_answers.table_values import WORD, ColumnKind, root, roots, word_list
@@ -17,7 +18,9 @@ from localcrag.crag.table_answers.table_vocabulary import (
     DOCUMENT_KINDS,
     EVERYBODY,
     FUNCTION_WORDS,
+    KILLING_VERBS,
     LIGHT_VERBS,
+    PERSONS,
     PRONOUNS,
     RECORDING_VERBS,
     WHOLE_WORDS,
@@ -56,22 +59,44 @@ class TableNames(RowStates):
         """
         parts = [part for name in self.table.names for part in _PART_BREAK.split(name)]
         versions = [found[0] for part in parts for found in _VERSION.finditer(part)]
-        parts = [*(part for part in parts if not _LISTING.search(part)), *versions]
+        parts = [*(part for part in parts if not _LISTING.search(without_seasons(part))), *versions]
         self._take_phrases(parts)
         self._take_participles()
         self._take_whole(parts)
         within = self.words_in_cells()
         known = {word for name in (*parts, self.table.prefix) for word in (*roots(name), *content(name))}
+        known |= {season for part in parts for season in seasons_of(part)}
         known |= {word for kinds in DOCUMENT_KINDS if kinds & known for word in kinds}
         known |= DATA_WORDS - {
-            word for column in self.table.columns for word in roots(self.table.header(column))
+            word for column in self.table.columns for word in roots(self.table.wording(column))
         }
         for at in self.question.open_tokens():
             token = self.tokens[at]
             is_one_of_years = token.is_number and len(self._numbers_in_names) > 1
             is_done = token.low.endswith("ed") and any(is_akin(token.root, word) for word in known)
-            is_known = token.root in known or is_done
+            is_adjective = token.text[0].isupper() and any(is_akin(token.root, word) for word in known)
+            is_known = token.root in known or is_done or is_adjective or season_of(token.text) in known
             token.used = is_known and token.root not in within and not is_one_of_years
+        self._take_rest_of_names()
+
+    def _take_rest_of_names(self) -> None:
+        """Account for a word with a capital behind one of a name: "the Crimean War".
+
+        The match is then loose.
+        """
+        named = {word for name in self.table.names for word in roots(name)}
+        for at in self.question.open_tokens():
+            before = self.tokens[at - 1] if at else None
+            token = self.tokens[at]
+            follows = (
+                before is not None and before.used and before.text[0].isupper() and token.text[0].isupper()
+            )
+            if (
+                before
+                and follows
+                and any(is_akin(before.root, word) or before.root == word for word in named)
+            ):
+                token.used = self.loose = True
 
     def take_other_names(self) -> None:
         """Account for what another document calls that which the table is named after; the match is loose.
@@ -133,7 +158,9 @@ class TableNames(RowStates):
 
     @cached_property
     def _numbers_in_names(self) -> set[str]:
-        return {word for name in self.table.names for word in roots(name) if word.isdecimal()}
+        numbers = (word for name in self.table.names for word in roots(without_seasons(name)))
+        seasons = {season for name in self.table.names for season in seasons_of(name)}
+        return {word for word in numbers if word.isdecimal()} | seasons
 
     def _take_phrases(self, parts: Sequence[str]) -> None:
         """Account for two words or more that stand side by side in a part of a name, and in no cell."""
@@ -174,7 +201,25 @@ class TableNames(RowStates):
             is_after_all = bool(at) and self.tokens[at - 1].low == "all"
             is_of_all = is_after_all and any(self.named(column) == word for column in self.table.columns)
             is_rows = total and self.tokens[at].low.endswith("s") and self.named(self.label) == word
+            is_person = self.question.operation is Aggregate.AVERAGE and self.tokens[at].root in PERSONS
+            if is_person and not PERSONS.isdisjoint(self.named(self.label)):
+                is_rows = self.loose = True
             self.tokens[at].used = is_of_all or is_rows or self.tokens[at].low in everybody
+        if self.question.costing and self.conditions:
+            self._take_all_things()
+
+    def _take_all_things(self) -> None:
+        """Account for what is nowhere in the table behind "all the", of which the cost is asked.
+
+        The match is then loose.
+        """
+        words = [token.low for token in self.tokens]
+        headers = {word for column in self.table.columns for word in roots(self.table.wording(column))}
+        known = headers | self.words_in_cells()
+        for at in self.question.open_tokens():
+            before = [word for word in words[max(0, at - 2) : at] if word != "the"][-1:]
+            if before == ["all"] and self.tokens[at].root not in known:
+                self.tokens[at].used = self.loose = True
 
     def take_light_verbs(self) -> None:
         """Account for a verb that says no more than "has": "which company offers the longest guarantee".
@@ -183,7 +228,7 @@ class TableNames(RowStates):
         that only says that its rows were written down: "how many hours were booked in total". Whoever is
         "down for the desk" stands in the rows that count.
         """
-        headers = {word for column in self.table.columns for word in roots(self.table.header(column))}
+        headers = {word for column in self.table.columns for word in roots(self.table.wording(column))}
         known = headers | self.words_in_cells()
         for at in self.question.open_tokens():
             token = self.tokens[at]
@@ -191,7 +236,11 @@ class TableNames(RowStates):
             is_recorded = self.question.in_total and token.low in RECORDING_VERBS
             is_spent = self.question.operation is Aggregate.HIGHEST and token.root in _SPEND
             is_assigned = token.low in ASSIGNED_WORDS and any(end == at for _, end in self.value_spans)
-            is_light = token.low in LIGHT_VERBS or is_own or is_recorded or is_spent or is_assigned
+            is_killing = self.question.operation is Aggregate.HIGHEST and token.root in KILLING_VERBS
+            self.loose = self.loose or (is_killing and token.root not in known)
+            is_light = (
+                is_killing or token.low in LIGHT_VERBS or is_own or is_recorded or is_spent or is_assigned
+            )
             token.used = is_light and token.root not in known
 
     def is_about(self, verb: str) -> bool:

@@ -9,7 +9,7 @@ one question, a comparison by group, a negation in a question that neither count
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from localcrag.crag.table_answers.foreign_wording import in_english
@@ -22,6 +22,7 @@ from localcrag.crag.table_answers.question_words import (
     noun_phrase,
     number_at,
     number_conditions,
+    spending_verbs,
     take,
     tokens_of,
     with_plain_wording,
@@ -37,7 +38,7 @@ from localcrag.crag.table_answers.table_vocabulary import (
     NEGATIONS,
     ORDERED_PERIODS,
     PLURALS,
-    SPENDING_VERBS,
+    ROW_NAMES,
     SUPERLATIVES,
     TOTAL_PHRASES,
     TWO_WORDS,
@@ -81,7 +82,8 @@ class TableQuestion:
     the place of its "not", -1 if it has none. ``costing`` is "total" or "final" if it asks what something
     cost in total or in the end, "sum" if it asks what things add up to, "moved" if it asks how much came or
     went, else "". ``change`` is what it asks for the most of, if that is a change from one column to another,
-    and ``beside`` the passages that may say what the codes of a table mean.
+    and ``beside`` the passages that may say what the codes of a table mean. ``of_rows`` says that it counts
+    rows by that name: "how many records".
     """
 
     tokens: list[QuestionToken]
@@ -102,6 +104,7 @@ class TableQuestion:
     costing: str = ""
     change: ColumnChange | None = None
     beside: Sequence[Passage] = ()
+    of_rows: bool = False
 
     @property
     def says_has(self) -> bool:
@@ -195,8 +198,15 @@ def _counted(tokens: list[QuestionToken]) -> TableQuestion | None:
         at += 1
     subject = without_participle(tokens, noun_phrase(tokens, at))
     in_total = _says_total(tokens) or _take_phrase(tokens, _ADDING_PHRASES)
+    of_rows = not subject and not ROW_NAMES.isdisjoint(words[at : at + 1])
     return TableQuestion(
-        tokens, Aggregate.COUNT, subject, asking="how many", distinct=distinct, in_total=in_total
+        tokens,
+        Aggregate.COUNT,
+        subject,
+        asking="how many",
+        distinct=distinct,
+        in_total=in_total,
+        of_rows=of_rows,
     )
 
 
@@ -367,7 +377,7 @@ def _summed(tokens: list[QuestionToken]) -> TableQuestion | None:
             take(tokens, costs[0], 1)
             costing = "final" if is_final else "total"
             return TableQuestion(tokens, Aggregate.TOTAL, asking="how much", in_total=True, costing=costing)
-    spending = list(_spending_verbs(tokens))
+    spending = list(spending_verbs(tokens))
     if (much or asks_what) and len(spending) == 1:
         in_total = _take_phrase(tokens, TOTAL_PHRASES)
         if in_total or much:
@@ -386,12 +396,3 @@ def _summed(tokens: list[QuestionToken]) -> TableQuestion | None:
         _take_number_of(tokens, totals[0] + 1)
         return TableQuestion(tokens, Aggregate.TOTAL, asking="what", in_total=True)
     return None
-
-
-def _spending_verbs(tokens: list[QuestionToken]) -> Iterator[int]:
-    """The places of the verbs that are about money that someone spent, claimed or the like."""
-    after_auxiliary = False
-    for at, token in enumerate(tokens):
-        if token.root in (root("spend"), root("pay")) or (after_auxiliary and token.low in SPENDING_VERBS):
-            yield at
-        after_auxiliary = after_auxiliary or token.low in AUXILIARIES

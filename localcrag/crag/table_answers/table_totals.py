@@ -43,6 +43,10 @@ FLOW_WORDS = frozenset(
     )
 )
 """Units and words in the name of a column whose numbers are of one day each, and add up over days."""
+EVENT_WORDS = frozenset(
+    map(root, word_list("accident birth casualty crash death dead fatality injury killed"))
+)
+"""Words in the name of a column of what happened once, which adds up over years as well."""
 STATE_WORDS = frozenset(
     map(root, word_list("balance count counter level meter odometer reading remaining stand stock"))
 )

@@ -165,10 +165,11 @@ _MAX_CELL = 60
 def root(word: str) -> str:
     """A word for comparison: a unit in one spelling, any other word without its ending and without umlauts.
 
-    German nouns have them in the plural: "Betrag", "Beträge". "Fees" is the plural of "fee".
+    German nouns have them in the plural: "Betrag", "Beträge". "Fees" is the plural of "fee", as "bookings"
+    is that of "booking".
     """
     low = folded(word)
-    low = low[:-1] if low.endswith("ees") else low
+    low = low[:-1] if low.endswith(("ees", "ings")) else low
     return _UNIT_OF.get(low) or stem(_IRREGULAR.get(low, low).translate(_WITHOUT_UMLAUTS))
 
 

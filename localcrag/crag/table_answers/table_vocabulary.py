@@ -27,7 +27,7 @@ LIGHT_VERBS = frozenset(
         came cause caused causes come comes consume consumed consumes fallen fell gave get gets give given
         gives go goes going gone got need needed needs offer offered offers
         provide provided provides reach reached reaches receive received receives run runs showed shown shows
-        use used uses went
+        use used uses went play plays played compete competed participate participated belong belongs belonged
         """
     )
 )
@@ -69,6 +69,8 @@ SPENDING_VERBS = frozenset(
 """Verbs that are about an amount of money behind an auxiliary, and may be nouns elsewhere."""
 PRONOUNS = frozenset(word_list("i we you they"))
 """Whoever asks: what "we paddled" is what the table is about."""
+ROW_NAMES = frozenset(word_list("row rows record records"))
+"""Words for the rows of a table, whatever they are."""
 PLURALS = frozenset(word_list("children men people women"))
 """Nouns of several things that do not end as others do."""
 ORDERED_PERIODS = frozenset(word_list("quarter half term semester"))
@@ -112,6 +114,7 @@ SUPERLATIVES: dict[str, tuple[str, str]] = {
         (LOW, "temperature", "coldest coolest"),
         (HIGH, "speed", "fastest quickest"),
         (LOW, "speed", "slowest"),
+        (HIGH, "deaths", "deadliest"),
         (HIGH, "sound", "loudest noisiest"),
         (LOW, "sound", "quietest"),
         (LOW, "age", "oldest"),
@@ -148,15 +151,43 @@ QUANTITY_WORDS: dict[str, frozenset[str]] = {
         "temperature": "temperature temp",
         "speed": "speed",
         "sound": "sound noise loudness",
+        "deaths": "death died dead killed fatality todesfall tote",
         "age": "built founded opened established since installed birth construction",
         "time": "",
     }.items()
 }
 """The words for columns that each kind of superlative is about."""
+MEASURE_WORDS = frozenset(
+    map(
+        root,
+        word_list(
+            """
+            age code date diameter fips id index latitude longitude number percent radius rank rating ratio
+            score year zip
+            """
+        ),
+    )
+).union(*QUANTITY_WORDS.values())
+"""Words in the name of a column whose numbers measure or number something, and count nothing."""
+COUNTED_THINGS = {"deaths": frozenset(map(root, word_list("people person life lives human victim")))}
+"""Of what numbers of a quantity are: deaths are of people."""
+KILLING_VERBS = frozenset(map(root, word_list("kill die")))
+"""Verbs that say of the numbers of a column that they are of deaths: "did disease kill the most soldiers"."""
+HARM_WORDS = frozenset(
+    map(
+        root,
+        word_list(
+            "accident casualty case complaint crime damage defect delay disease error failure illness "
+            "incident infection injury loss wound"
+        ),
+    )
+)
+"""Words in the name of a column of which more is worse."""
 QUANTITY_OF_VERB = {
     root("cost"): "price", root("worth"): "worth", root("earn"): "earnings", root("spend"): "spending",
+    root("kill"): "deaths", root("die"): "deaths",
 }  # fmt: skip
-"""What "costs the most", "is worth the least", "earns the most" and "spend most on" are about."""
+"""What "costs the most", "is worth the least", "spend most on" and the like are about."""
 PERSONS = frozenset(
     map(
         root,
@@ -165,7 +196,7 @@ PERSONS = frozenset(
             name person owner leader responsible engineer observer reporter contact member employee author
             teacher player driver student winner manager customer client guest candidate runner salesperson
             tenant resident patient buyer seller supplier rider pupil volunteer speaker applicant holder
-            director chair colleague pilot captain doctor nurse trainer coach cook artist
+            director chair colleague passenger victim pilot captain doctor nurse trainer coach cook artist
             """
         ),
     )

@@ -11,17 +11,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from localcrag.crag.table_answers.parsed_tables import ParsedRow, ParsedTable
-from localcrag.crag.table_answers.table_columns import content
+from localcrag.crag.table_answers.table_columns import EXTREMES, content
 from localcrag.crag.table_answers.table_matching import TableMatch, matched
 from localcrag.crag.table_answers.table_questions import TableQuestion
 from localcrag.crag.table_answers.table_totals import totals_of
 from localcrag.crag.table_answers.table_values import ColumnKind, column_values, roots
 from localcrag.crag.table_answers.table_vocabulary import PERSONS
-from localcrag.types import Aggregate
 
 MAX_THINGS = 30
 """The most columns that are taken for things."""
-_EXTREMES = frozenset({Aggregate.HIGHEST, Aggregate.LOWEST, Aggregate.LATEST, Aggregate.EARLIEST})
 
 
 def transposed(table: ParsedTable) -> ParsedTable | None:
@@ -54,7 +52,7 @@ def transposed_matches(question: TableQuestion, tables: Sequence[ParsedTable]) -
 
     The match is loose unless the question calls the things by a word in a name of the table or above them.
     """
-    if question.operation not in _EXTREMES or question.asking not in ("which", "who", "what"):
+    if question.operation not in EXTREMES or question.asking not in ("which", "who", "what"):
         return
     for table in tables:
         turned = transposed(table)

@@ -1,0 +1,138 @@
+"""The nouns by which a question calls the rows of a table: one of its columns, its name, or a common word."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import date
+from decimal import Decimal
+
+from localcrag.crag.table_answers.partial_values import PERIOD_OF
+from localcrag.crag.table_answers.table_columns import EXTREMES, UnclearError
+from localcrag.crag.table_answers.table_measures import TableMeasures
+from localcrag.crag.table_answers.table_values import ColumnKind, root, roots, word_list
+from localcrag.crag.table_answers.table_vocabulary import MEASURE_WORDS, PERSONS
+from localcrag.types import Aggregate
+
+_ANY_PERSON = frozenset(map(root, word_list("person people")))
+_ROW_WORDS = frozenset(
+    map(
+        root,
+        word_list(
+            "one thing item entry line article product device deal offer option artikel posten eintrag gerät "
+            "produkt angebot"
+        ),
+    )
+)
+"""What a question may call a row, whatever it is."""
+_ENTRY_WORDS = frozenset(map(root, word_list("entry record row eintrag zeile")))
+"""What any question may call a row, one that counts rows as well."""
+_UNDATED = re.compile(
+    r"(?:[\W_]+(?:\d+|q[1-4]|january|february|march|april|may|june|july|august|september|october|november|december|all|complete|data|dataset|full|list|table))+$",
+    re.IGNORECASE,
+)
+"""The year, quarter or month at the end of a name."""
+_NUMBERED = re.compile(r"(?P<what>[^\W\d_]{3,})[-_ ]?(?:nr|no|number|nummer|id|code)\.?", re.IGNORECASE)
+"""The name of a column that tells rows apart by a number, and of what they are: "Artikelnr.", "ticket_id"."""
+_NAMED = re.compile(r"(?P<what>[^\W\d_]{3,})[-_ ]name", re.IGNORECASE)
+"""The name of a column that names the rows, and of what they are: "State Name"."""
+MAX_PLACE = 24
+"""The highest number of a row within something, such as a lesson within a day."""
+
+
+class RowNouns(TableMeasures):
+    """Accounts for the noun that a question has for the rows."""
+
+    def numbering(self, at: int, columns: Sequence[str]) -> str:
+        """The column that names or numbers what a word says, "" if there is none.
+
+        There is none if a column has just that name.
+        """
+        word = self.tokens[at].root
+        if any(self.named(column) == (word,) for column in columns):
+            return ""
+        for pattern in (_NAMED, _NUMBERED):
+            matches = ((column, pattern.fullmatch(self.table.wording(column))) for column in columns)
+            found = [column for column, match in matches if match and root(match["what"]) == word]
+            if found:
+                return found[0] if len(found) == 1 else ""
+        return ""
+
+    def of_period(self, at: int) -> str:
+        """The one column of dates of which each is in another period: the month of "1855-01-01".
+
+        It is accounted for; "" if there is none.
+        """
+        period = PERIOD_OF.get(self.tokens[at].root)
+        dated = self.of_kind(ColumnKind.DATE)
+        if period is None or len(dated) != 1 or self.of_kind(ColumnKind.YEAR):
+            return ""
+        met = [n for n in range(len(self.rows)) if all(n in c.rows for c in self.conditions)]
+        periods = [period(day) for n in met if isinstance(day := self.kinds[dated[0]].values[n], date)]
+        if len(set(periods)) < len(periods) or len(periods) < len(met):
+            return ""
+        self.tokens[at].used = True
+        return dated[0]
+
+    def counts_a_value(self) -> bool:
+        """Whether what is counted are the rows of one value, as the altos of a column "Voice".
+
+        Not if a column measures something, of which there may be several in a row, nor if the value names a
+        row.
+        """
+        if len(self.conditions) != 1 or self.question.conditions:
+            return False
+        if any(map(self._may_count, self.quantities)):
+            return False
+        (value,) = self.conditions
+        return value.column != self.label and len(value.rows) > 1
+
+    def _may_count(self, column: str) -> bool:
+        """Whether the numbers of a column may say how many there are of something, and measure nothing."""
+        values = self.kinds[column]
+        is_whole = all(value >= 0 == value % 1 for value in values.values if isinstance(value, Decimal))
+        return is_whole and not (values.unit or set(roots(self.table.wording(column))) & MEASURE_WORDS)
+
+    def take_numbered_rows(self, column: str) -> None:
+        """Account for rows that are called by the column of their numbers: each has one "lesson", the third.
+
+        The match is then loose. Raises UnclearError if the column may say how many there are, as "lessons".
+        """
+        values = [value for value in self.kinds[column].values if value is not None]
+        header, plural = self.table.wording(column).lower(), f"{self.table.wording(column)}s".lower()
+        is_singular = not header.endswith("s") and any(token.low == plural for token in self.tokens)
+        are_places = all(value in range(1, MAX_PLACE + 1) for value in values)
+        if not (is_singular and are_places and self.conditions and not self.question.in_total):
+            raise UnclearError
+        self.loose = True
+
+    def take_row_word(self, at: int) -> None:
+        """Account for a noun that means a row.
+
+        It is the last word of the table's name, as of "lift-incidents-2026", or a person if the rows are
+        named by persons: any word for one if a cell says which of them count, else "person" alone. Where the
+        column that names the rows has no name itself, any word does for the one with the most. In the end it
+        may be a word that the table does not have (:meth:`.PartialValues.may_drop_subject`).
+        """
+        token = self.tokens[at]
+        prefix = roots(self.table.prefix)
+        ends = [_UNDATED.sub("", name.rstrip()) for name in self.table.own_names]
+        plural = [name for name in ends if name.lower().endswith("s")]
+        singular = [name[:-1] for name in plural]
+        is_named = any(token.root in roots(name)[-1:] for name in (*plural, *singular))
+        is_named = is_named or token.root in prefix[-1:]
+        is_row = token.root in _ENTRY_WORDS
+        is_any = token.root in _ROW_WORDS and self.question.operation is not Aggregate.COUNT
+        persons = PERSONS - {root("name")} | _ANY_PERSON if self.conditions else _ANY_PERSON
+        is_person = token.root in persons and set(self.named(self.label)) & PERSONS
+        is_unnamed = not self.label and self.question.operation in EXTREMES and self.names_rows(self.label)
+        is_known = is_named or is_row or is_any or is_person or is_unnamed
+        is_extreme = self.question.operation in EXTREMES
+        if not is_known and not (self.may_name_rows(at) if is_extreme else self.may_drop_subject()):
+            raise UnclearError
+        token.used = True
+
+    def names_rows(self, column: str) -> bool:
+        """Whether the cells of a column are texts of which each is another."""
+        cells = self.cells(column)
+        return self.kinds[column].kind is ColumnKind.TEXT and len(set(cells)) == len(cells)
