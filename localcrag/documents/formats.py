@@ -1,7 +1,6 @@
 """The formats of documents, recognised by the extension of the name and by the first bytes.
 
-The signature of PDF, Office or EPUB wins over an extension that means text. If the extension is unknown,
-the content decides.
+The signature of PDF, Office or EPUB wins over an extension that means text; without one the content decides.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import PurePosixPath
 
+from localcrag.documents.settings_blocks import looks_like_settings
 from localcrag.documents.xml_roots import has_xml_declaration, is_help_markup, is_program_markup
 from localcrag.errors import UnreadableError
 
@@ -397,4 +397,4 @@ def _format_of_content(data: bytes) -> DocumentFormat:
     first = start[parted.end() :] if parted else start
     if _MAIL_START.match(first) and all(b"\n" + header in b"\n" + first.lower() for header in _MAIL_HEADERS):
         return DocumentFormat.MAIL_FOLDER if parted else DocumentFormat.MAIL
-    return DocumentFormat.TEXT
+    return DocumentFormat.SETTINGS if looks_like_settings(start) else DocumentFormat.TEXT

@@ -17,7 +17,7 @@ _EMPTY_ITEM = re.compile(r"<li>(?:\s|</?(?:p|strong|em|b|i)>)*</li>")
 
 
 def without_template_tags(html: str) -> str:
-    """The HTML of a document without the tags of a template, if it is one, and without items of them alone."""
+    """The HTML of a document without the tags of a template, if it is one, and without items of only them."""
     if not _BLOCK_TAG.search(html) and not (_ENDING.search(html) and "{{" in html):
         return html
     return _EMPTY_ITEM.sub("", _TAG.sub("", html))

@@ -2,8 +2,9 @@
 
 A setting is understood with the comments above it and what stands further in below it, and is told apart from
 one of the same name by the line above its section ("[server]", "network:"). The options that a program lists
-("--bwlimit=RATE   limit socket I/O bandwidth") stand apart too, each with the lines that go on with it. Other
-code stays whole between its blank lines.
+("--bwlimit=RATE   limit socket I/O bandwidth") stand apart too, each with the lines that go on with it, and
+so do directives ("leapsectz right/UTC"), each below the comment that explains it. Other code stays whole
+between its blank lines.
 """
 
 from __future__ import annotations
@@ -29,13 +30,22 @@ _OPTION = re.compile(r"[ \t]*-{1,2}[A-Za-z0-9?#@]\S*(?: \S+){0,5}(?:[ \t]{2,}|\t
 _OPTION_START = re.compile(r"[ \t]*-{1,2}[A-Za-z0-9?#@]")
 MIN_OPTIONS = 3
 """The fewest options of a piece of code that is a list of them."""
+_REMARK = re.compile(r"[ \t]*(?:#+|;+|//+)(?:[ \t].*|)")
+"""A line of a comment; what is commented out has no space behind its sign."""
+_DIRECTIVE = re.compile(r"(?:[#;] ?|[!%] ?)?[A-Za-z][\w./-]*(?:[ \t]+[^(){}=;\n]*)?")
+"""A line of settings without a sign between its name and its value, which may be commented out."""
+_MIN_REMARK_WORDS = 4
+_MAX_EXPLAINED_LINES = 8
+"""The most lines of what a comment above a blank line is about."""
 _BLANK_LINES = re.compile(r"\n[ \t]*\n\s*")
 
 
 def spans_of_code(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """The spans of the settings or options of a part of a text that is code; else those of its pieces."""
     for first, last in _pieces(text, start, end):
-        yield from _options(text, first, last) or _settings(text, first, last)
+        yield from (
+            _options(text, first, last) or _directives(text, first, last) or _settings(text, first, last)
+        )
 
 
 def _options(text: str, start: int, end: int) -> list[tuple[int, int]]:
@@ -64,8 +74,60 @@ def _options(text: str, start: int, end: int) -> list[tuple[int, int]]:
     ]
 
 
+def _directives(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """The spans of the directives of a piece of code, with the comments above; none if it has other lines."""
+    lines = text[start:end].splitlines(keepends=True)
+    told = [line for line in lines if line.strip()]
+    remarks = [_REMARK.fullmatch(line.rstrip("\r\n")) is not None for line in told]
+    if len(remarks) - sum(remarks) < 2 or not any(remarks):
+        return []
+    if not all(
+        is_remark or _DIRECTIVE.fullmatch(line.rstrip())
+        for line, is_remark in zip(told, remarks, strict=True)
+    ):
+        return []
+    spans, at, is_told = list[tuple[int, int]](), start, False
+    for line, place in zip(lines, accumulate(map(len, lines), initial=start), strict=False):
+        is_remark = _REMARK.fullmatch(line.rstrip("\r\n")) is not None
+        if is_remark and is_told:
+            spans.append((at, at + len(text[at:place].rstrip())))
+            at = place
+        is_told = (is_told or bool(line.strip())) and not is_remark
+    return [*spans, (at, end)]
+
+
 def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """The spans of the pieces of some code that blank lines part."""
+    """The spans of the pieces of some code that blank lines part, but a comment from what it explains."""
+    held: tuple[int, int] | None = None
+    for first, last in _parted(text, start, end):
+        piece = text[first:last]
+        if held is not None and _is_explained(piece):
+            yield held[0], last
+            held = None
+            continue
+        if held is not None:
+            yield held
+        held = (first, last) if first and _is_remark(piece) else None
+        if held is None:
+            yield first, last
+    if held is not None:
+        yield held
+
+
+def _is_remark(piece: str) -> bool:
+    """Whether a piece of code is nothing but a comment in words."""
+    is_comment = all(map(_REMARK.fullmatch, piece.split("\n")))
+    return is_comment and len(re.findall(r"[^\W\d_]+", piece)) >= _MIN_REMARK_WORDS
+
+
+def _is_explained(piece: str) -> bool:
+    """Whether a piece of code may be what the comment above it is about: a few lines without a comment."""
+    lines = piece.split("\n")
+    has_remark = any(map(_REMARK.fullmatch, lines)) or _is_section(lines[0])
+    return not has_remark and len(lines) <= _MAX_EXPLAINED_LINES
+
+
+def _parted(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     for gap in _BLANK_LINES.finditer(text, start, end):
         yield start, gap.start()
         start = gap.end()
@@ -92,7 +154,7 @@ def _settings(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         if is_begun and (_is_section(line) or _indent(line) <= depth):
             yield at, at + len(text[at:place].rstrip())
             at, is_begun = place, False
-        if not is_begun and not _COMMENT.match(line) and not _is_section(line):
+        if not is_begun and line.strip() and not _COMMENT.match(line) and not _is_section(line):
             depth, is_begun = _indent(line), True
     yield at, end
 
