@@ -13,13 +13,12 @@ import re
 from collections.abc import Iterator
 from itertools import accumulate, pairwise
 
+from localcrag.explained_settings import BLANK_LINES, REMARK, SECTION_LINE, pieces_of_code
 from localcrag.types import Passage
 
 _SETTING = re.compile(r"[ \t]*(?:- )*(?:export )?[\w.\"'/-]+[ \t]*(?:=|:(?=[ \t]))[ \t]*\S.*")
 """A line of a file of settings: "workers = 6", "port: 8088", "- name: disks"."""
 _COMMENT = re.compile(r"[ \t]*(?:#|;|//)")
-_SECTION = re.compile(r"[ \t]*(?:\[+[^\[\]\n]+\]+|[\w.-]+:)[ \t]*(?:[#;].*)?")
-"""The line above a section of settings: "[server]", "network:"."""
 _RECORD = re.compile(r"[ \t]*\[\[[^\[\]\n]+\]\][ \t]*(?:#.*)?\n?")
 """The line above a record of several of its kind (TOML): "[[sensors]]"."""
 _CLOSING = re.compile(r"[ \t]*[\])}]+[,;]?[ \t]*")
@@ -30,19 +29,13 @@ _OPTION = re.compile(r"[ \t]*-{1,2}[A-Za-z0-9?#@]\S*(?: \S+){0,5}(?:[ \t]{2,}|\t
 _OPTION_START = re.compile(r"[ \t]*-{1,2}[A-Za-z0-9?#@]")
 MIN_OPTIONS = 3
 """The fewest options of a piece of code that is a list of them."""
-_REMARK = re.compile(r"[ \t]*(?:#+|;+|//+)(?:[ \t].*|)")
-"""A line of a comment; what is commented out has no space behind its sign."""
 _DIRECTIVE = re.compile(r"(?:[#;] ?|[!%] ?)?[A-Za-z][\w./-]*(?:[ \t]+[^(){}=;\n]*)?")
 """A line of settings without a sign between its name and its value, which may be commented out."""
-_MIN_REMARK_WORDS = 4
-_MAX_EXPLAINED_LINES = 8
-"""The most lines of what a comment above a blank line is about."""
-_BLANK_LINES = re.compile(r"\n[ \t]*\n\s*")
 
 
 def spans_of_code(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """The spans of the settings or options of a part of a text that is code; else those of its pieces."""
-    for first, last in _pieces(text, start, end):
+    for first, last in pieces_of_code(text, start, end):
         yield from (
             _options(text, first, last) or _directives(text, first, last) or _settings(text, first, last)
         )
@@ -78,7 +71,7 @@ def _directives(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """The spans of the directives of a piece of code, with the comments above; none if it has other lines."""
     lines = text[start:end].splitlines(keepends=True)
     told = [line for line in lines if line.strip()]
-    remarks = [_REMARK.fullmatch(line.rstrip("\r\n")) is not None for line in told]
+    remarks = [REMARK.fullmatch(line.rstrip("\r\n")) is not None for line in told]
     if len(remarks) - sum(remarks) < 2 or not any(remarks):
         return []
     if not all(
@@ -88,50 +81,12 @@ def _directives(text: str, start: int, end: int) -> list[tuple[int, int]]:
         return []
     spans, at, is_told = list[tuple[int, int]](), start, False
     for line, place in zip(lines, accumulate(map(len, lines), initial=start), strict=False):
-        is_remark = _REMARK.fullmatch(line.rstrip("\r\n")) is not None
+        is_remark = REMARK.fullmatch(line.rstrip("\r\n")) is not None
         if is_remark and is_told:
             spans.append((at, at + len(text[at:place].rstrip())))
             at = place
         is_told = (is_told or bool(line.strip())) and not is_remark
     return [*spans, (at, end)]
-
-
-def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """The spans of the pieces of some code that blank lines part, but a comment from what it explains."""
-    held: tuple[int, int] | None = None
-    for first, last in _parted(text, start, end):
-        piece = text[first:last]
-        if held is not None and _is_explained(piece):
-            yield held[0], last
-            held = None
-            continue
-        if held is not None:
-            yield held
-        held = (first, last) if first and _is_remark(piece) else None
-        if held is None:
-            yield first, last
-    if held is not None:
-        yield held
-
-
-def _is_remark(piece: str) -> bool:
-    """Whether a piece of code is nothing but a comment in words."""
-    is_comment = all(map(_REMARK.fullmatch, piece.split("\n")))
-    return is_comment and len(re.findall(r"[^\W\d_]+", piece)) >= _MIN_REMARK_WORDS
-
-
-def _is_explained(piece: str) -> bool:
-    """Whether a piece of code may be what the comment above it is about: a few lines without a comment."""
-    lines = piece.split("\n")
-    has_remark = any(map(_REMARK.fullmatch, lines)) or _is_section(lines[0])
-    return not has_remark and len(lines) <= _MAX_EXPLAINED_LINES
-
-
-def _parted(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    for gap in _BLANK_LINES.finditer(text, start, end):
-        yield start, gap.start()
-        start = gap.end()
-    yield start, end
 
 
 def _settings(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -175,12 +130,12 @@ def _records(lines: list[str], start: int) -> Iterator[tuple[int, int]]:
 
 def _is_section(line: str) -> bool:
     """Whether a line stands above a section of settings."""
-    return _SECTION.fullmatch(line.rstrip("\r\n")) is not None
+    return SECTION_LINE.fullmatch(line.rstrip("\r\n")) is not None
 
 
 def section_of(passage: Passage, start: int) -> str:
     """The line above the section of settings in which a strip begins; "" if none is, or it begins with it."""
-    *_, above = _BLANK_LINES.split(passage.text[:start])
+    *_, above = BLANK_LINES.split(passage.text[:start])
     own = next((line for line in passage.text[start:].splitlines() if not _COMMENT.match(line)), "")
     if own.startswith("["):
         return ""

@@ -2,7 +2,7 @@
 
 A sentence is found by the rules that ``sentencex`` has for the language of the text. What people and programs
 write in lines ("Apologies: Sven Malloy", an entry of a log) is cut at the lines; settings are cut by
-:mod:`.setting_spans`, and the lines of a chat that belong together are joined by :mod:`.chat_spans`.
+:mod:`.setting_spans`, and :mod:`localcrag.chat_exchanges` joins the lines of a chat that belong together.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
-from localcrag.crag.refinement.chat_spans import is_chat_line, with_exchanges
+from localcrag.chat_exchanges import is_chat_line, with_exchanges
 from localcrag.crag.refinement.setting_spans import spans_of_code
 from localcrag.labelled_lines import LABEL, LEADERS, line_ends
 from localcrag.languages import ENGLISH, language_of, other_than_english, reading_width

@@ -19,6 +19,7 @@ _LINE = re.compile(
     re.DOTALL,
 )
 """A line of a chat: "11:27:34 <renzhi> yes", "[12/05/2024, 10:15] Ada Wren: yes"."""
+_TEXT_LINE = re.compile(r"[^\n]*\S")
 _ADDRESSED = re.compile(r"@?(?P<name>[^\s:,<>]{1,30})[:,]?\s")
 _QUESTION_MARKS = ("?", "？", "؟")
 _SMALL_TALK_ENDS = " :;)(-pPdD^_.!"
@@ -72,7 +73,8 @@ def with_exchanges(text: str, spans: Iterable[tuple[int, int]]) -> list[tuple[in
         begin = None if line.is_question else _asked_before(said, at, speakers)
         if begin is None and line.is_short:
             begin = _said_before(said, at)
-        place = next((p for p, exchange in enumerate(exchanges) if begin in exchange), None)
+        places = range(len(exchanges) - 1, max(-1, len(exchanges) - 3 - MAX_LINES_BETWEEN), -1)
+        place = next((p for p in places if begin in exchanges[p]), None)
         if place is None:
             continue
         first = exchanges[place][0]
@@ -133,3 +135,10 @@ def _asked_before(said: Sequence[_Said | None], at: int, speakers: Set[str]) -> 
         if not name:
             return None
     return None
+
+
+def line_ends_in_exchanges(text: str) -> Iterator[int]:
+    """The line ends of a text that stand within a question of a chat and its reply."""
+    lines = [match.span() for match in _TEXT_LINE.finditer(text)]
+    for start, end in with_exchanges(text, lines) if "\n" in text else ():
+        yield from (at for at in range(start, end) if text[at] == "\n")
