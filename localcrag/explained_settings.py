@@ -15,8 +15,11 @@ _MAX_EXPLAINED_LINES = 8
 BLANK_LINES = re.compile(r"\n[ \t]*\n\s*")
 
 
-def pieces_of_code(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """The spans of the pieces of some code that blank lines part, but a comment from what it explains."""
+def pieces_of_code(text: str, start: int, end: int, *, top: int = 0) -> Iterator[tuple[int, int]]:
+    """The spans of the pieces of some code that blank lines part, but a comment from what it explains.
+
+    A comment at the place ``top``, where its file begins, is about the file.
+    """
     held: tuple[int, int] | None = None
     for first, last in _parted(text, start, end):
         piece = text[first:last]
@@ -26,7 +29,7 @@ def pieces_of_code(text: str, start: int, end: int) -> Iterator[tuple[int, int]]
             continue
         if held is not None:
             yield held
-        held = (first, last) if first and _is_remark(piece) else None
+        held = (first, last) if first != top and _is_remark(piece) else None
         if held is None:
             yield first, last
     if held is not None:
@@ -54,8 +57,8 @@ def _parted(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     yield start, end
 
 
-def line_ends_in_pieces(text: str, start: int, end: int) -> Iterator[int]:
+def line_ends_in_pieces(text: str, start: int, end: int, *, top: int = 0) -> Iterator[int]:
     """The line ends in a part of a text between a comment and what it explains behind a blank line."""
-    for first, last in pieces_of_code(text, start, end):
+    for first, last in pieces_of_code(text, start, end, top=top):
         for gap in BLANK_LINES.finditer(text, first, last):
             yield from (at for at in range(gap.start(), gap.end()) if text[at] == "\n")

@@ -27,7 +27,7 @@ def kept_line_ends(text: str, origin: int, blocks: Sequence[Block]) -> Iterator[
     for block in blocks:
         start, end = block.start - origin, block.end - origin
         if block.kind is BlockKind.CODE:
-            yield from line_ends_in_pieces(text, start, end)
+            yield from line_ends_in_pieces(text, start, end, top=-origin)
         elif block.kind is BlockKind.PARAGRAPH:
             yield from (start + at for at in line_ends_in_exchanges(text[start:end]))
     if blocks and all(block.kind is BlockKind.CODE for block in blocks):

@@ -146,6 +146,14 @@ def test_a_directive_is_one_strip_with_the_comment_that_explains_it() -> None:
     ]
 
 
+def test_a_comment_at_the_beginning_of_a_passage_explains_a_setting_unless_it_begins_the_file() -> None:
+    text = "# These words say what it does.\n\n! lamp dusk"
+    block = Block(BlockKind.CODE, 50, 50 + len(text))
+    later = replace(passage(text, start=50), blocks=(block,))
+    assert [strip.text for strip in strips(later)] == [text]
+    assert len(strips(code(text))) == 2
+
+
 def test_a_comment_above_other_comments_or_a_long_piece_stays_alone() -> None:
     first, remark = "a = 1", "# These words are about the whole file."
     for below in ("# More words about it.\nb = 2", "[part]\nb = 2", "\n".join(f"word{i}" for i in range(9))):

@@ -33,9 +33,12 @@ _DIRECTIVE = re.compile(r"(?:[#;] ?|[!%] ?)?[A-Za-z][\w./-]*(?:[ \t]+[^(){}=;\n]
 """A line of settings without a sign between its name and its value, which may be commented out."""
 
 
-def spans_of_code(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """The spans of the settings or options of a part of a text that is code; else those of its pieces."""
-    for first, last in pieces_of_code(text, start, end):
+def spans_of_code(text: str, start: int, end: int, *, top: int = 0) -> Iterator[tuple[int, int]]:
+    """The spans of the settings or options of a part of a text that is code; else those of its pieces.
+
+    ``top`` is the place in the text at which its file begins, which may be before it.
+    """
+    for first, last in pieces_of_code(text, start, end, top=top):
         yield from (
             _options(text, first, last) or _directives(text, first, last) or _settings(text, first, last)
         )

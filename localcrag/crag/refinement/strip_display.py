@@ -20,7 +20,7 @@ _SECTION = re.compile(
     r"\[(?P<bracketed>[^\[\]]+)\](?: [#;].*)?|(?:- )*(?:[^:]+: )?(?P<key>[^:\s][^:]*?):?(?: #.*)?"
 )
 """A heading in a file of settings, with the name of the section: "[server]", "rules:", "- name: disks"."""
-_SETTING_KINDS = frozenset({BlockKind.HEADING, BlockKind.CODE})
+_SETTING_KINDS = frozenset({BlockKind.HEADING, BlockKind.CODE, BlockKind.FURNITURE})
 """The kinds of block in a file of settings."""
 _LONE_END = re.compile(r"""\n[ \t]*(\"{3}|'{3}|\*/)[ \t]*$""")
 _BEGUN_BY = {'"""': '"""', "'''": "'''", "*/": "/*"}

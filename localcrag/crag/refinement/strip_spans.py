@@ -176,7 +176,7 @@ def spans_of_block(passage: Passage, block: Block) -> Iterator[tuple[int, int]]:
     if block.kind is BlockKind.ROW:
         yield start, end
     elif block.kind is BlockKind.CODE:
-        yield from spans_of_code(text, start, end)
+        yield from spans_of_code(text, start, end, top=-passage.start)
     elif block.kind is not BlockKind.ITEM and _CAPTION.fullmatch(text, start, end):
         yield start, end
     elif block.kind not in _NO_EVIDENCE:
