@@ -80,7 +80,10 @@ def xml_root(text: str) -> _Element | None:
     from lxml import etree
 
     if _expanded_length(text) > _MAX_GROWTH * len(text) + _FREE_GROWTH:
-        raise UnreadableError("XML whose entities expand without bound")
+        raise UnreadableError(
+            "XML whose entities expand without bound",
+            hint="Save a copy of it without the entities it declares.",
+        )
     text = with_known_entities(text)
     try:
         return etree.fromstring(text.encode(), _parser(recover=False))
