@@ -48,10 +48,14 @@ def settings_page(text: str) -> Page:
     """A file of settings as a page: headings, code between them, and rows for records that are alike."""
     lines = text.split("\n")
     levels = _levels(lines)
-    for record in reversed(setting_records(lines)):
-        lines[record.first : record.end] = [record.text]
-        levels[record.first : record.end] = [_ROW]
-    return Page(None, "\n".join(lines), tuple(_blocks(lines, levels)))
+    told, told_levels, last = list[str](), list[int](), 0
+    for record in setting_records(lines):
+        told += [*lines[last : record.first], record.text]
+        told_levels += [*levels[last : record.first], _ROW]
+        last = record.end
+    told += lines[last:]
+    told_levels += levels[last:]
+    return Page(None, "\n".join(told), tuple(_blocks(told, told_levels)))
 
 
 def settings_title(text: str) -> str:

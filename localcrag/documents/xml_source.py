@@ -108,7 +108,7 @@ def _mended_root(text: str) -> _Element | None:
     """The root of a text that is not well-formed; None if too much of it would be lost."""
     from lxml import etree
 
-    text = with_closed_comments(_DOCTYPE.sub("", text, count=1))
+    text = with_closed_comments(_without_doctype(text))
     closed = {found["closed"] for found in _MARKUP.finditer(text) if found["closed"]}
 
     def mended(found: re.Match[str]) -> str:
@@ -138,6 +138,12 @@ def _mended_root(text: str) -> _Element | None:
     only = root[0] if len(root) == 1 else None
     has_text = bool((root.text or "").strip() or (only is not None and (only.tail or "").strip()))
     return root if only is None or has_text else only
+
+
+def _without_doctype(text: str) -> str:
+    """The text without the declaration of its document type; a later one is none."""
+    found = _DOCTYPE.match(text, at) if (at := text.find("<!DOCTYPE")) >= 0 else None
+    return text[: found.start()] + text[found.end() :] if found else text
 
 
 def _said(text: str) -> str:
@@ -175,5 +181,5 @@ def _expanded_length(text: str) -> float:
 
     if not declared:
         return len(text)
-    body = _DOCTYPE.sub("", text, count=1)
+    body = _without_doctype(text)
     return len(body) + sum(length(name, frozenset()) for name in _ENTITY.findall(body) if name in declared)
