@@ -44,7 +44,8 @@ def keys_inside(keys: Sequence[YamlKey], at: int) -> list[YamlKey]:
     own, inside = keys[at], []
     if own.has_value and not own.is_item:
         return []
-    for key in keys[at + 1 :]:
+    for place in range(at + 1, len(keys)):
+        key = keys[place]
         if key.column < own.column or (key.column == own.column and (key.is_item or not own.is_item)):
             break
         inside.append(key)
