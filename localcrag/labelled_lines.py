@@ -16,9 +16,9 @@ LEADERS = re.compile(r"\s*(?:\.{4,}|…{2,}|_{4,})(?:\s*(?P<colon>:))?")
 """The dots or the line of a form between a name and its value, or where a value is to be written."""
 _TIME = re.compile(
     r"\W?(?:\d{4}-\d\d-\d\d[T ]\d\d?:\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4},? \d\d?[:.]\d\d"
-    r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d|\d\d:\d\d:\d\d)"
+    r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d|\d\d:\d\d:\d\d|(?<=[\[(])\d\d?:\d\d[\])]|(?<=<)[^\s<>]{1,30}> )"
 )
-"""The time at which a line of a log, or of a chat, begins."""
+"""The time at which a line of a log, or of a chat, begins, or who says it: "<ada> yes"."""
 
 _COLUMNS = re.compile(r"\S(?:[ ]*\t\s*| {3,})\S")
 """What stands between the columns of a line that was laid out with tabs or spaces."""

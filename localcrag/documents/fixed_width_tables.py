@@ -14,6 +14,7 @@ from itertools import pairwise
 from localcrag.documents.block_text import BlockText
 from localcrag.documents.free_places import FAR, common_places, free_places
 from localcrag.documents.plain_records import PlainTable, plain_tables
+from localcrag.documents.tabbed_cells import tabbed_cell_count, tabbed_cells
 from localcrag.documents.table_grid import GridRow
 from localcrag.documents.table_headers import columns_above_values, found_header
 from localcrag.documents.table_pairs import are_pairs
@@ -26,7 +27,7 @@ _GAP = re.compile(r"\S(?: {2,}|\s*\t\s*)\S")
 _SPACED = re.compile(r"\S {2}")
 _MAY_BEGIN = re.compile(r"\S {2}|\t|\||^\s*[-=_+─═]{3}")
 _LINE = re.compile(r"[^\n]*(?:\n|\Z)")
-_RULE = re.compile(r"(?=.*(?:[-=_─═]{3}|\+-))[-=_+|:─═┼│ ]+")
+_RULE = re.compile(r"(?=.*(?:[-=_─═]{3}|\+-))[-=_+|:─═┼│ \t]+")
 _RULE_GAP = re.compile(r"(?<=\S) +(?=\S)")
 _WORDS = re.compile(r"\S+(?: \S+)*")
 _WORD = re.compile(r"\S+")
@@ -136,7 +137,9 @@ def _found(lines: Sequence[str], first: int) -> tuple[int, PlainTable | None]:
     if rule is None and first and _GAP.search(lines[first - 1]):
         return first + 1, None  # a row of what is above
     apart = _set_apart(lines, begin) if rule is None else None
-    run = apart[1] if apart else _marked(lines, begin) or _spaced(lines, first, begin)
+    run = (
+        apart[1] if apart else _marked(lines, begin) or _tabbed(lines, begin) or _spaced(lines, first, begin)
+    )
     if run is None:
         return first + 1, None
     end, cells_of = run
@@ -191,6 +194,16 @@ def _marked(lines: Sequence[str], first: int) -> Run | None:
                 " ".join(cell.split()) for cell in _unframed(line, mark).split(mark)
             ]
     return None
+
+
+def _tabbed(lines: Sequence[str], first: int) -> Run | None:
+    """The lines from one on that have as many cells as it, or a note behind them, with any number of tabs."""
+    count, end = tabbed_cell_count(lines[first]), first + 1
+    if not 1 < count < _MAX_COLUMNS:
+        return None
+    while end < len(lines) and (_is_rule(lines[end]) or 0 <= tabbed_cell_count(lines[end]) - count <= 1):
+        end += 1
+    return (end, lambda line: tabbed_cells(line, count)) if end - first > _MIN_ROWS else None
 
 
 def _unframed(line: str, mark: str) -> str:

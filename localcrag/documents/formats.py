@@ -1,7 +1,6 @@
 """The formats of documents, recognised by the extension of the name and by the first bytes.
 
-The signature of PDF, Office or EPUB wins over an extension that means text. If the extension is unknown,
-the content decides.
+The signature of PDF, Office or EPUB wins over an extension that means text; without one the content decides.
 """
 
 from __future__ import annotations
@@ -14,6 +13,8 @@ from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import PurePosixPath
 
+from localcrag.documents.settings_blocks import looks_like_settings
+from localcrag.documents.xml_roots import has_xml_declaration, is_help_markup, is_program_markup
 from localcrag.errors import UnreadableError
 
 
@@ -32,6 +33,7 @@ class DocumentFormat(StrEnum):
     EPUB = "EPUB"
     HTML = "HTML"
     HELP = "DocBook or Mallard"
+    XML = "XML"
     MARKDOWN = "Markdown"
     RST = "reStructuredText"
     ORG = "Org"
@@ -88,6 +90,7 @@ MEDIA_TYPES = {
     DocumentFormat.EPUB: "application/epub+zip",
     DocumentFormat.HTML: "text/html",
     DocumentFormat.HELP: "application/docbook+xml",
+    DocumentFormat.XML: "application/xml",
     DocumentFormat.MARKDOWN: "text/markdown",
     DocumentFormat.RST: "text/x-rst",
     DocumentFormat.ORG: "text/org",
@@ -144,6 +147,7 @@ _SUFFIXES_OF_FORMAT = {
     DocumentFormat.EPUB: "epub",
     DocumentFormat.HTML: "html htm xhtml xht",
     DocumentFormat.HELP: "dbk docbook",
+    DocumentFormat.XML: "xml rss atom tei jats nxml sgml sgm pom",
     DocumentFormat.MARKDOWN: "md markdown mdown mkd mdx qmd rmd",
     DocumentFormat.RST: "rst rest",
     DocumentFormat.ORG: "org",
@@ -165,7 +169,7 @@ _SUFFIXES_OF_FORMAT = {
         "js mjs cjs ts tsx jsx vue svelte php rb pl pm lua r jl hs ml mli ex exs erl hrl elm nim zig v d "
         "f f90 for pas ada sql sh bash zsh fish ps1 bat cmd awk vim el lisp scm rkt tcl asm s cu cl glsl "
         "hlsl proto thrift graphql gql tf hcl nix cmake mk gradle sbt bzl dockerfile makefile "
-        "xml xsd xsl svg css scss sass less env plist po diff patch"
+        "xsd xsl svg css scss sass less env plist po diff patch"
     ),
     DocumentFormat.SETTINGS: "toml yaml yml ini cfg conf properties service timer desktop",
 }
@@ -207,21 +211,6 @@ _OLD_WORKBOOK_STARTS = (b"\x09\x00", b"\x09\x02", b"\x09\x04", b"\x09\x08")
 _HTML_START = re.compile(
     rb"\s*+(?:<!--(?:(?!-->).)*+-->\s*+)*+(?:<!doctype html|<html[\s>])", re.IGNORECASE | re.DOTALL
 )
-_MAX_HELP_PREAMBLE = 16_384
-_XML_PREAMBLE = (
-    rb"(?:\xef\xbb\xbf)?\s*+(?:<\?(?:(?!\?>).)*+\?>\s*+|<!--(?:(?!-->).)*+-->\s*+)*+"
-    rb"(?P<doctype><!DOCTYPE[^\[>]*+(?:\[(?:(?!\]\s*>).)*+\]\s*)?>\s*+)?(?:<!--(?:(?!-->).)*+-->\s*+)*+"
-)
-_HELP_ROOTS = rb"article|appendix|book|chapter|glossary|preface|refentry|sect1"
-_HELP_START = re.compile(
-    _XML_PREAMBLE
-    + rb"(?:<(?:"
-    + _HELP_ROOTS
-    + rb")\b(?=[^>]*>(?:(?!<html).)*?<(?:title|refmeta|refnamediv)\b)"
-    rb"|<[\w:]+\b[^>]*\bxmlns(?::\w+)?\s*=\s*[\"'](?:http://docbook\.org/ns/docbook|http://projectmallard\.org/))",
-    re.DOTALL,
-)
-"""How a file of DocBook or Mallard begins: by its root, which has a title, or by the names it declares."""
 _MANUAL_PAGE_START = re.compile(rb"""\s*(?:[.']|\\")""")
 """The first line of a manual page is a request or a comment."""
 _MANUAL_PAGE_TITLE = re.compile(rb"^[.'][ \t]*(?:TH|Dd|Dt|so) ", re.MULTILINE)
@@ -345,8 +334,12 @@ def _signature(data: bytes, by_name: DocumentFormat | None) -> DocumentFormat | 
         return DocumentFormat.RTF
     if _ZIM_START.match(data):
         return DocumentFormat.ZIM
-    if by_name in (None, DocumentFormat.CODE) and _HELP_START.match(data[:_MAX_HELP_PREAMBLE]):
+    if by_name in (None, DocumentFormat.CODE, DocumentFormat.XML) and is_help_markup(data):
         return DocumentFormat.HELP
+    if by_name in (None, DocumentFormat.XML) and is_program_markup(data):
+        return DocumentFormat.CODE
+    if by_name is DocumentFormat.XML and _HTML_START.match(data[:4096]):
+        return DocumentFormat.HTML
     return _format_of_archive(data) if data.startswith(b"PK\x03\x04") else None
 
 
@@ -392,6 +385,8 @@ def _format_of_content(data: bytes) -> DocumentFormat:
         return DocumentFormat.HTML
     if start.startswith(b"#!"):
         return DocumentFormat.CODE
+    if has_xml_declaration(start):
+        return DocumentFormat.XML
     if _MANUAL_PAGE_START.match(start) and _MANUAL_PAGE_TITLE.search(data[:_MAX_MANUAL_PREAMBLE]):
         return DocumentFormat.MANUAL_PAGE
     if _INFO_NODE.search(data[:_MAX_INFO_PREAMBLE]):
@@ -402,4 +397,4 @@ def _format_of_content(data: bytes) -> DocumentFormat:
     first = start[parted.end() :] if parted else start
     if _MAIL_START.match(first) and all(b"\n" + header in b"\n" + first.lower() for header in _MAIL_HEADERS):
         return DocumentFormat.MAIL_FOLDER if parted else DocumentFormat.MAIL
-    return DocumentFormat.TEXT
+    return DocumentFormat.SETTINGS if looks_like_settings(start) else DocumentFormat.TEXT

@@ -8,7 +8,14 @@ without a value, or the name of an item, below which further keys stand further 
         rules:
           - alert: DiskSpaceLow
 
-A record of several of its kind ("[[sensors]]") has no name that tells it apart, and is no section.
+In a file without such sections a title in a comment, below a rule of its signs, names one::
+
+    #######################
+    ### INITIAL CORRECTION
+
+Several records that are alike ("hmn:" above "name: Hmong") are rows, see :mod:`.setting_records`. A record of
+several of its kind ("[[sensors]]") has no name that tells it
+apart, and is no section.
 """
 
 from __future__ import annotations
@@ -16,27 +23,39 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import accumulate
-from typing import NamedTuple
 
+from localcrag.documents.setting_records import setting_records
+from localcrag.documents.yaml_keys import YamlKey, keys_inside, yaml_keys
 from localcrag.types import Block, BlockKind, Page
 
 _BRACKETS = re.compile(r"[ \t]*\[[\w.:/*@~-][^\[\]\n,{}]*\][ \t]*(?:[#;].*)?")
 _GOES_ON = ("[", ",", "=")
 """How a line of a list of several lines ends, whose next line is no section."""
-_KEY = re.compile(r"[ ]*(?P<item>(?:-[ ]+)*)(?P<key>[\w.\"'/$-][^:\n]*):(?:[ ]+(?P<value>\S.*)|[ ]*)")
-"""A line of YAML without its comment: "rules:", "- name: disks"."""
-_BEHIND = re.compile(r"(?:^|\s)#.*")
-_MAX_LINE_CHARACTERS = 400
-_BLOCK_VALUE = re.compile(r"[|>][-+\d]*")
-"""A value whose lines stand below it as they are."""
+_COMMENT_START = re.compile(r"[#;](?:[ \t#;]|$)|[#;]\w")
+MIN_COMMENT_LINES, MIN_COMMENT_SHARE = 5, 0.5
+"""So many lines, and this share of them, are comments in a file of settings, whatever its name is."""
 _COMMENT = re.compile(r"(?:[#;]+|//+)[ \t]*")
+_TITLE = re.compile(r"[#;]+[ \t]+(?P<title>\S.{2,60}\S)[ \t#;]*")
+"""A line of a comment that may be the title of a section."""
+_COMMENT_RULE = re.compile(r"[#;][#;=*~ \t-]{9,}")
 _MAX_TITLE_CHARACTERS = 120
 _MIN_TITLE_WORDS = 2
+_ROW = -1
+"""The level of a record of several that are alike."""
 
 
 def settings_page(text: str) -> Page:
-    """A file of settings as a page: headings, and code between them."""
-    return Page(None, text, tuple(_blocks(text)))
+    """A file of settings as a page: headings, code between them, and rows for records that are alike."""
+    lines = text.split("\n")
+    levels = _levels(lines)
+    told, told_levels, last = list[str](), list[int](), 0
+    for record in setting_records(lines):
+        told += [*lines[last : record.first], record.text]
+        told_levels += [*levels[last : record.first], _ROW]
+        last = record.end
+    told += lines[last:]
+    told_levels += levels[last:]
+    return Page(None, "\n".join(told), tuple(_blocks(told, told_levels)))
 
 
 def settings_title(text: str) -> str:
@@ -48,17 +67,25 @@ def settings_title(text: str) -> str:
     return title if fit and any(map(str.isalpha, title)) else ""
 
 
-def _blocks(text: str) -> Iterator[Block]:
-    lines = text.split("\n")
-    levels = _levels(lines)
+def _blocks(lines: list[str], levels: list[int]) -> Iterator[Block]:
+    text = "\n".join(lines)
     first = 0
     for place, line, level in zip(_places(lines), lines, levels, strict=True):
         if not level:
             continue
-        yield from _code(text, first, place)
-        start = place + len(line) - len(line.lstrip())
+        if level == _ROW:
+            yield from _code(text, first, place)
+            first = place + len(line)
+            yield Block(BlockKind.ROW, place, first)
+            continue
+        is_titled = _TITLE.fullmatch(line)
+        rule = text.rfind("\n", 0, place - 1) + 1 if is_titled else place
+        start = place + (is_titled.start("title") if is_titled else len(line) - len(line.lstrip()))
+        yield from _code(text, first, rule)
+        if is_titled:
+            yield Block(BlockKind.FURNITURE, rule, place + len(line[: start - place].rstrip()))
         first = place + len(line)
-        yield Block(BlockKind.HEADING, start, start + len(line.strip()), level)
+        yield Block(BlockKind.HEADING, start, place + len(line.rstrip()), level)
     yield from _code(text, first, len(text))
 
 
@@ -74,20 +101,6 @@ def _code(text: str, start: int, end: int) -> Iterator[Block]:
         yield Block(BlockKind.CODE, start, start + len(body.rstrip()))
 
 
-class _Key(NamedTuple):
-    """A key of YAML in the line ``at``: its column, whether it begins an item, and whether it has a value."""
-
-    at: int
-    column: int
-    is_item: bool
-    has_value: bool
-
-    @property
-    def begins(self) -> int:
-        """The column from which on others are inside: an item begins before its first key."""
-        return self.column - self.is_item
-
-
 def _levels(lines: list[str]) -> list[int]:
     """The level of each line that names a section, from 1; 0 for any other line."""
     levels, before = [0] * len(lines), ""
@@ -97,41 +110,35 @@ def _levels(lines: list[str]) -> list[int]:
         before = line.rstrip() or before
     if any(levels):
         return levels
-    keys = list(_keys(lines))
-    named: set[_Key] = set()
+    keys = list(yaml_keys(lines))
+    named: set[YamlKey] = set()
     for at in range(len(keys) - 1, -1, -1):
-        inside = _inside(keys, at)
+        inside = keys_inside(keys, at)
         if inside and (not keys[at].is_item or not named.isdisjoint(inside)):
             named.add(keys[at])
-    above: list[_Key] = []
+    if not named:
+        return _titles(lines)
+    above: list[YamlKey] = []
     for section in sorted(named):
         above = [key for key in above if key.begins < section.begins] + [section]
         levels[section.at] = len(above)
     return levels
 
 
-def _inside(keys: list[_Key], at: int) -> list[_Key]:
-    """The keys of a section that a key begins: those further in, and those of its item, if it begins one."""
-    own, inside = keys[at], []
-    if own.has_value and not own.is_item:
-        return []
-    for key in keys[at + 1 :]:
-        if key.column < own.column or (key.column == own.column and (key.is_item or not own.is_item)):
-            break
-        inside.append(key)
-    return inside
+def _titles(lines: list[str]) -> list[int]:
+    """The levels of the lines of a file without other sections that are titles in comments."""
+    levels = [0] * len(lines)
+    for at, line in enumerate(lines[1:], 1):
+        found = _TITLE.fullmatch(line)
+        if found and _COMMENT_RULE.fullmatch(lines[at - 1]) and found["title"][-1] not in ".,;:":
+            is_ruled = at + 1 < len(lines) and _COMMENT_RULE.fullmatch(lines[at + 1]) is not None
+            levels[at] = int(is_ruled or found["title"].isupper())
+    return levels
 
 
-def _keys(lines: list[str]) -> Iterator[_Key]:
-    """The keys of YAML among some lines, but for those in values of several lines."""
-    within: int | None = None
-    for at, line in enumerate(lines):
-        indent = len(line) - len(line.lstrip())
-        if not line.strip() or len(line) > _MAX_LINE_CHARACTERS or (within is not None and indent > within):
-            continue
-        within = None
-        if (key := _KEY.fullmatch(_BEHIND.sub("", line).rstrip())) is None:
-            continue
-        if _BLOCK_VALUE.fullmatch(key["value"] or ""):
-            within = indent
-        yield _Key(at, key.start("key"), bool(key["item"]), bool(key["value"]))
+def looks_like_settings(start: bytes) -> bool:
+    """Whether a file with these first bytes is one of settings by its comments: "# …" and few other lines."""
+    lines = [line for line in start.decode("utf-8", "replace").split("\n") if line.strip()]
+    commented = sum(_COMMENT_START.match(line) is not None for line in lines)
+    is_begun = bool(lines) and _COMMENT_START.match(lines[0]) is not None
+    return is_begun and commented >= max(MIN_COMMENT_LINES, MIN_COMMENT_SHARE * len(lines))

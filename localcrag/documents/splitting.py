@@ -19,7 +19,6 @@ The passages cover every character that is not white space exactly once, in orde
 from __future__ import annotations
 
 import json
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -30,9 +29,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from localcrag.documents.extracted import one_line
+from localcrag.documents.kept_together import kept_line_ends
 from localcrag.documents.line_wraps import Heading, Outline, prose_wraps
 from localcrag.errors import CorpusError
-from localcrag.long_strings import long_strings
 from localcrag.types import HEADING_SEPARATOR, Block, BlockKind, Document, Page, Passage
 from localcrag.word_cache import WordCache, supports
 
@@ -51,7 +50,6 @@ _SHORT_DIVISOR = 5
 """A passage is short if it has less than the limit of tokens divided by this."""
 _WRAPPED_KINDS = frozenset({BlockKind.PARAGRAPH, BlockKind.ITEM})
 _BLANK_CHARACTERS = " \t\n"
-_BLANK_LINES = re.compile(r"\n(?:[ \t]*\n)+")
 
 
 def passages_of(document: Document, tokenizer: Path, passage_tokens: int = 250) -> list[Passage]:
@@ -357,16 +355,8 @@ def _outline(page: Page, span: Span) -> Outline:
         if block.kind in _WRAPPED_KINDS
         for wrap in prose_wraps(page.text[block.start : block.end])
     ]
-    if within and all(block.kind is BlockKind.CODE for block in within):
-        wraps += _blank_lines_in_strings(page.text[start:end])
-    return Outline(tuple(headings), tuple(wraps))
-
-
-def _blank_lines_in_strings(text: str) -> Iterator[int]:
-    """The line ends that make the blank lines in the docstrings of some code."""
-    for first, last in long_strings(text):
-        for gap in _BLANK_LINES.finditer(text, first, last):
-            yield from (at for at in range(gap.start(), gap.end() - 1) if text[at] == "\n")
+    kept = kept_line_ends(page.text[start:end], start, within)
+    return Outline(tuple(headings), tuple(sorted({*wraps, *kept})))
 
 
 def _unwrapped(text: str, outline: Outline) -> str:

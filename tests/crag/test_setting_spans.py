@@ -119,3 +119,43 @@ def test_a_setting_in_yaml_is_judged_and_shown_below_the_keys_above_it() -> None
     full, hot = strips(replace(passage(page.text), blocks=page.blocks))
     assert shown_text(hot) == "[groups > disks > rules]\n  - alert: Hot\n    for: 1m"
     assert in_context(full) == "groups: > - name: disks > rules:\n  - alert: Full\n    for: 10m"
+
+
+DIRECTIVES = """# The harbour master reads this file at night, and
+# nobody else does.
+
+# If the tide tables are kept up to date, they say
+# when the locks open.
+
+! tides /usr/share/tides
+
+# The lamp is lit at dusk, unless it is broken.
+#lamp on
+lamp dusk
+# Ring the bell when a boat comes in.
+bell 2 times"""
+
+
+def test_a_directive_is_one_strip_with_the_comment_that_explains_it() -> None:
+    found = [shown_text(strip) for strip in strips(code(DIRECTIVES))]
+    assert found == [
+        "The harbour master reads this file at night, and nobody else does.",
+        "If the tide tables are kept up to date, they say when the locks open.\n! tides /usr/share/tides",
+        "# The lamp is lit at dusk, unless it is broken.\n#lamp on\nlamp dusk",
+        "# Ring the bell when a boat comes in.\nbell 2 times",
+    ]
+
+
+def test_a_comment_at_the_beginning_of_a_passage_explains_a_setting_unless_it_begins_the_file() -> None:
+    text = "# These words say what it does.\n\n! lamp dusk"
+    block = Block(BlockKind.CODE, 50, 50 + len(text))
+    later = replace(passage(text, start=50), blocks=(block,))
+    assert [strip.text for strip in strips(later)] == [text]
+    assert len(strips(code(text))) == 2
+
+
+def test_a_comment_above_other_comments_or_a_long_piece_stays_alone() -> None:
+    first, remark = "a = 1", "# These words are about the whole file."
+    for below in ("# More words about it.\nb = 2", "[part]\nb = 2", "\n".join(f"word{i}" for i in range(9))):
+        assert remark in [strip.text for strip in strips(code(f"{first}\n\n{remark}\n\n{below}"))]
+    assert strips(code(f"{first}\n\n{remark}\n\nb = 2"))[-1].text == f"{remark}\n\nb = 2"

@@ -44,6 +44,15 @@ def test_a_record_of_several_lines_is_shown_in_one() -> None:
     assert shown_text(strips(record)[0]) == "building: 9 · cause: a dry rail"
 
 
+def test_a_number_at_the_end_of_an_item_is_not_that_of_the_next_one() -> None:
+    items = structured(
+        (BlockKind.ITEM, "-n N: write N times, by default (3)"),
+        (BlockKind.ITEM, "--source=FILE: read from a file"),
+    )
+    [listed] = joined(strips(items))
+    assert shown_text(listed).split("\n")[1] == "• --source=FILE: read from a file"
+
+
 @pytest.mark.parametrize("nothing", ["–", "-", "—", "n/a", "/"])
 def test_a_last_cell_that_says_nothing_is_shown_as_it_stands(nothing: str) -> None:
     for text in (f"From: 2 May · Until: {nothing}", f"2 May · {nothing}"):

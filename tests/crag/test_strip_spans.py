@@ -130,3 +130,32 @@ def test_a_heading_without_a_body_is_a_strip_below_the_outer_ones() -> None:
 def test_a_number_at_the_end_of_a_block_is_no_strip_of_its_own() -> None:
     voted = block_of(BlockKind.PARAGRAPH, "The square is called Wren Square. For 8, against 4, abst. 2.")
     assert [strip.text for strip in strips(voted)][-1].endswith("abst. 2.")
+
+
+CHAT = """2012-10-17T11:26:50+0000  <joao> renzhi, what version are you running?
+2012-10-17T11:27:09+0000  *** Guest2100 is now known as pentabular
+2012-10-17T11:27:13+0000  <renzhi> joao: argonaut
+2012-10-17T11:27:23+0000  <joao> on all three monitors?
+2012-10-17T11:27:34+0000  <renzhi> yes
+2012-10-17T11:29:00+0000  <ada> nhm: do the disks get slower with the time?
+2012-10-17T11:29:41+0000  <joao> sage, the fixes are pushed now
+2012-10-17T11:30:10+0000  <nhm> ada: a little. Writes get more seeky after some weeks of work.
+2012-10-17T11:31:00+0000  <sage> I am leaving for the day, see you all tomorrow in the office.
+2012-10-17T11:31:10+0000  <joao> see you"""
+
+
+def test_a_question_of_a_chat_is_one_strip_with_its_reply_and_a_short_line_with_the_one_before() -> None:
+    lines = CHAT.split("\n")
+    expected = ["\n".join(lines[start:end]) for start, end in ((0, 5), (5, 8), (8, 10))]
+    assert [strip.text for strip in strips(block_of(BlockKind.PARAGRAPH, CHAT))] == expected
+    assert [strip.text for strip in strips(passage(CHAT))] == expected
+    bare = "\n".join(line.partition("  ")[2] for line in lines)
+    assert strips(block_of(BlockKind.PARAGRAPH, bare))[0].text.endswith("<renzhi> yes")
+
+
+def test_messages_with_names_behind_the_time_are_a_chat_and_one_speaker_is_none() -> None:
+    asked = "[12/05/2024, 10:15] Ada Wren: When does the ferry leave?"
+    told = "[12/05/2024, 10:16] Tom: At six, from the north quay."
+    assert [strip.text for strip in strips(passage(f"{asked}\n{told}"))] == [f"{asked}\n{told}"]
+    alone = told.replace("Tom", "Ada Wren")
+    assert [strip.text for strip in strips(passage(f"{asked}\n{alone}"))] == [asked, alone]

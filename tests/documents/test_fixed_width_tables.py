@@ -192,3 +192,17 @@ def test_a_header_of_several_lines_that_a_blank_line_sets_apart_from_rows_of_num
     assert not rows(BLOCKS.replace("900k", "a few")), "what is no number may be a sentence"
     assert rows(BLOCKS.replace("usage   Size", "usage"))[0].endswith("usage: 500k · Corpus: 914704")
     assert not rows(BLOCKS.replace("usage   Size", "usage").replace("Corpus", "")), "a column has no name"
+
+
+def test_any_number_of_tabs_parts_the_cells_and_a_note_behind_belongs_to_the_last() -> None:
+    table = """Gear\tLeast speed\tMost speed
+----\t-----------\t----------
+  1\t\t10\t\t35
+  2\t\t20\t\t 50\t\tusual on most roads
+ 16\t\t30\t\t 80\t\t""
+"""
+    assert rows(table) == [
+        "Gear: 1 · Least speed: 10 · Most speed: 35",
+        "Gear: 2 · Least speed: 20 · Most speed: 50 – usual on most roads",
+        "Gear: 16 · Least speed: 30 · Most speed: 80",
+    ]

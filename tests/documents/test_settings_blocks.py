@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from localcrag.documents.extracted import Limits
-from localcrag.documents.formats import format_of
+from localcrag.documents.formats import DocumentFormat, format_of
 from localcrag.documents.readers import parse
 from localcrag.documents.settings_blocks import settings_page, settings_title
 from localcrag.types import BlockKind
@@ -41,6 +41,23 @@ groups:
 """
 
 
+HARBOUR = """##########################
+# Copy it to /etc/harbour.
+##########################
+### THE LOCKS
+# They open with the tide, and
+# close with it.
+
+lock 3
+
+# ------------------------
+# The lamps of the quay
+# ------------------------
+# Lit at dusk.
+lamp on
+"""
+
+
 def headings(text: str) -> list[tuple[int, str]]:
     page = settings_page(text)
     return [
@@ -65,7 +82,9 @@ def test_keys_with_further_keys_inside_are_headings_and_so_are_the_items_around_
     ]
 
 
-@pytest.mark.parametrize("text", [TOML, YAML, "a = 1\n", "name: x\nhosts:\n  - a\n", "", "\n# \n[a]"])
+@pytest.mark.parametrize(
+    "text", [TOML, YAML, "a = 1\n", "name: x\nhosts:\n  - a\n", "", "\n# \n[a]", HARBOUR]
+)
 def test_the_text_stays_as_it_is_and_all_of_it_is_in_blocks(text: str) -> None:
     page = settings_page(text)
     kept = "".join(page.text[block.start : block.end] for block in page.blocks)
@@ -81,3 +100,57 @@ def test_the_first_comment_is_the_title() -> None:
     )
     data = TOML.encode()
     assert parse(format_of("relay.toml", data), data, Limits()).title == "/etc/relay.toml on tern"
+
+
+def test_a_file_of_many_comments_is_one_of_settings_and_titles_in_comments_are_headings() -> None:
+    assert format_of("harbour.conf.example3", HARBOUR.encode()) is DocumentFormat.SETTINGS
+    assert headings(HARBOUR) == [(1, "THE LOCKS"), (1, "The lamps of the quay")]
+    prose = "# A title\nThe lamps are lit at dusk.\nThey are not lit at dawn.\n# Another\nThat is all.\n" * 3
+    assert format_of("README", prose.encode()) is DocumentFormat.TEXT
+
+
+PORTS = """# The harbours
+ports:
+  - id: nor
+    name: "North quay"
+    depth: 4.5
+
+  - id: sou
+    name: South quay
+  - id: eas
+    name: East quay
+    depth: 3
+"""
+TONGUES = "".join(f"{key}:\n  name: {name}\n" for key, name in zip("abcd", ("A", "B", "C", "D"), strict=True))
+
+
+def rows(text: str) -> list[str]:
+    page = settings_page(text)
+    return [page.text[block.start : block.end] for block in page.blocks if block.kind is BlockKind.ROW]
+
+
+def test_records_that_are_alike_are_rows_with_what_they_are_known_by() -> None:
+    assert headings(PORTS) == [(1, "ports:")]
+    assert rows(PORTS) == [
+        "id: nor\nname: North quay\ndepth: 4.5",
+        "id: sou\nname: South quay",
+        "id: eas\nname: East quay\ndepth: 3",
+    ]
+    assert rows(TONGUES) == [f"key: {key}\nname: {name}" for key, name in zip("abcd", "ABCD", strict=True)]
+    assert rows(TONGUES.replace("name", "tongue"))[0] == "name: a\ntongue: A"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        TONGUES.replace("d:\n  name: D\n", ""),
+        TONGUES.replace("name: B", "name: B  # by hand"),
+        TONGUES.replace("b:", "# by hand\nb:"),
+        TONGUES.replace("name: B", "name: >\n    long"),
+        TONGUES.replace("name: B", "name: B\n    goes on"),
+        "top:\n  inner:\n" + "".join(f"    {line}\n" for line in TONGUES.splitlines()),
+        "".join(f"{key}:\n  {key}1: x\n  {key}2: y\n" for key in "abcd"),
+    ],
+)
+def test_settings_that_are_no_records_keep_their_lines(text: str) -> None:
+    assert (rows(text), settings_page(text).text) == ([], text)

@@ -302,3 +302,17 @@ def test_real_documentation_fills_its_passages() -> None:
     sizes = [tokens(p.text) for p in cut(metadata.read_text(encoding="utf-8"))]
     assert sum(sizes) / len(sizes) > 150
     assert sum(size < 50 for size in sizes) <= 0.05 * len(sizes)
+
+
+def test_a_passage_does_not_end_between_a_comment_and_its_setting_or_a_question_and_its_reply() -> None:
+    remark = "# This sets how the lamp of harbour {0} is lit at night, and how long it burns."
+    lamps = "\n\n".join(f"{remark.format(number)}\n\nlamp{number} dusk" for number in range(40))
+    for passage in cut(f"first 1\n\n{lamps}", kind=DocumentFormat.CODE, limit=100):
+        assert "dusk" in passage.text.splitlines()[-1]
+    chat = "\n".join(
+        f"10:{number:02}:00 <ada> when does the ferry number {number} leave in the morning?\n"
+        f"10:{number:02}:09 <tom> ada: at {number} from the north quay, as it always did"
+        for number in range(10, 50)
+    )
+    for passage in cut(chat, kind=DocumentFormat.TEXT, limit=200):
+        assert passage.text.splitlines()[-1].endswith("always did")

@@ -2,8 +2,9 @@
 
 A setting is understood with the comments above it and what stands further in below it, and is told apart from
 one of the same name by the line above its section ("[server]", "network:"). The options that a program lists
-("--bwlimit=RATE   limit socket I/O bandwidth") stand apart too, each with the lines that go on with it. Other
-code stays whole between its blank lines.
+("--bwlimit=RATE   limit socket I/O bandwidth") stand apart too, each with the lines that go on with it, and
+so do directives ("leapsectz right/UTC"), each below the comment that explains it. Other code stays whole
+between its blank lines.
 """
 
 from __future__ import annotations
@@ -12,13 +13,12 @@ import re
 from collections.abc import Iterator
 from itertools import accumulate, pairwise
 
+from localcrag.explained_settings import BLANK_LINES, REMARK, SECTION_LINE, pieces_of_code
 from localcrag.types import Passage
 
 _SETTING = re.compile(r"[ \t]*(?:- )*(?:export )?[\w.\"'/-]+[ \t]*(?:=|:(?=[ \t]))[ \t]*\S.*")
 """A line of a file of settings: "workers = 6", "port: 8088", "- name: disks"."""
 _COMMENT = re.compile(r"[ \t]*(?:#|;|//)")
-_SECTION = re.compile(r"[ \t]*(?:\[+[^\[\]\n]+\]+|[\w.-]+:)[ \t]*(?:[#;].*)?")
-"""The line above a section of settings: "[server]", "network:"."""
 _RECORD = re.compile(r"[ \t]*\[\[[^\[\]\n]+\]\][ \t]*(?:#.*)?\n?")
 """The line above a record of several of its kind (TOML): "[[sensors]]"."""
 _CLOSING = re.compile(r"[ \t]*[\])}]+[,;]?[ \t]*")
@@ -29,13 +29,19 @@ _OPTION = re.compile(r"[ \t]*-{1,2}[A-Za-z0-9?#@]\S*(?: \S+){0,5}(?:[ \t]{2,}|\t
 _OPTION_START = re.compile(r"[ \t]*-{1,2}[A-Za-z0-9?#@]")
 MIN_OPTIONS = 3
 """The fewest options of a piece of code that is a list of them."""
-_BLANK_LINES = re.compile(r"\n[ \t]*\n\s*")
+_DIRECTIVE = re.compile(r"(?:[#;] ?|[!%] ?)?[A-Za-z][\w./-]*(?:[ \t]+[^(){}=;\n]*)?")
+"""A line of settings without a sign between its name and its value, which may be commented out."""
 
 
-def spans_of_code(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """The spans of the settings or options of a part of a text that is code; else those of its pieces."""
-    for first, last in _pieces(text, start, end):
-        yield from _options(text, first, last) or _settings(text, first, last)
+def spans_of_code(text: str, start: int, end: int, *, top: int = 0) -> Iterator[tuple[int, int]]:
+    """The spans of the settings or options of a part of a text that is code; else those of its pieces.
+
+    ``top`` is the place in the text at which its file begins, which may be before it.
+    """
+    for first, last in pieces_of_code(text, start, end, top=top):
+        yield from (
+            _options(text, first, last) or _directives(text, first, last) or _settings(text, first, last)
+        )
 
 
 def _options(text: str, start: int, end: int) -> list[tuple[int, int]]:
@@ -64,12 +70,26 @@ def _options(text: str, start: int, end: int) -> list[tuple[int, int]]:
     ]
 
 
-def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """The spans of the pieces of some code that blank lines part."""
-    for gap in _BLANK_LINES.finditer(text, start, end):
-        yield start, gap.start()
-        start = gap.end()
-    yield start, end
+def _directives(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """The spans of the directives of a piece of code, with the comments above; none if it has other lines."""
+    lines = text[start:end].splitlines(keepends=True)
+    told = [line for line in lines if line.strip()]
+    remarks = [REMARK.fullmatch(line.rstrip("\r\n")) is not None for line in told]
+    if len(remarks) - sum(remarks) < 2 or not any(remarks):
+        return []
+    if not all(
+        is_remark or _DIRECTIVE.fullmatch(line.rstrip())
+        for line, is_remark in zip(told, remarks, strict=True)
+    ):
+        return []
+    spans, at, is_told = list[tuple[int, int]](), start, False
+    for line, place in zip(lines, accumulate(map(len, lines), initial=start), strict=False):
+        is_remark = REMARK.fullmatch(line.rstrip("\r\n")) is not None
+        if is_remark and is_told:
+            spans.append((at, at + len(text[at:place].rstrip())))
+            at = place
+        is_told = (is_told or bool(line.strip())) and not is_remark
+    return [*spans, (at, end)]
 
 
 def _settings(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -92,7 +112,7 @@ def _settings(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         if is_begun and (_is_section(line) or _indent(line) <= depth):
             yield at, at + len(text[at:place].rstrip())
             at, is_begun = place, False
-        if not is_begun and not _COMMENT.match(line) and not _is_section(line):
+        if not is_begun and line.strip() and not _COMMENT.match(line) and not _is_section(line):
             depth, is_begun = _indent(line), True
     yield at, end
 
@@ -113,12 +133,12 @@ def _records(lines: list[str], start: int) -> Iterator[tuple[int, int]]:
 
 def _is_section(line: str) -> bool:
     """Whether a line stands above a section of settings."""
-    return _SECTION.fullmatch(line.rstrip("\r\n")) is not None
+    return SECTION_LINE.fullmatch(line.rstrip("\r\n")) is not None
 
 
 def section_of(passage: Passage, start: int) -> str:
     """The line above the section of settings in which a strip begins; "" if none is, or it begins with it."""
-    *_, above = _BLANK_LINES.split(passage.text[:start])
+    *_, above = BLANK_LINES.split(passage.text[:start])
     own = next((line for line in passage.text[start:].splitlines() if not _COMMENT.match(line)), "")
     if own.startswith("["):
         return ""

@@ -23,7 +23,9 @@ def marked_start(passage: Passage, block: Block) -> int:
 
 
 def _marker(passage: Passage, block: Block) -> re.Match[str] | None:
+    """The number before an item, which is not the end of what stands above: "by default (3)"."""
     if block.kind is not BlockKind.ITEM:
         return None
-    before = max(passage.start, block.start - MAX_MARKER_CHARACTERS)
+    above = max((other.end for other in passage.blocks if other.end <= block.start), default=passage.start)
+    before = max(above, block.start - MAX_MARKER_CHARACTERS)
     return _NUMBER.search(passage.text_between(before, block.start))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import takewhile
 
 from localcrag.crag.refinement.readable_names import without_prefix
 from localcrag.crag.refinement.step_numbers import step_number
@@ -19,7 +20,7 @@ _SECTION = re.compile(
     r"\[(?P<bracketed>[^\[\]]+)\](?: [#;].*)?|(?:- )*(?:[^:]+: )?(?P<key>[^:\s][^:]*?):?(?: #.*)?"
 )
 """A heading in a file of settings, with the name of the section: "[server]", "rules:", "- name: disks"."""
-_SETTING_KINDS = frozenset({BlockKind.HEADING, BlockKind.CODE})
+_SETTING_KINDS = frozenset({BlockKind.HEADING, BlockKind.CODE, BlockKind.FURNITURE})
 """The kinds of block in a file of settings."""
 _LONE_END = re.compile(r"""\n[ \t]*(\"{3}|'{3}|\*/)[ \t]*$""")
 _BEGUN_BY = {'"""': '"""', "'''": "'''", "*/": "/*"}
@@ -48,7 +49,8 @@ def shown_lines(strip: Strip) -> list[tuple[str, bool]]:
     Prose is one line without a marker in front or a separator at its end; lines that stand for themselves, as
     the entries of a log, stay lines; items of a list that are shown together have markers, and steps their
     numbers; a step by itself has one if it begins with it. A setting stands below its section, and a comment
-    by itself is prose. A row is shown as it is: a dash at its end is the value of its last cell.
+    by itself, or of several lines above a setting, is prose. A row is shown as it is: a dash at its end is
+    the value of its last cell.
     """
     within = [b for b in strip.passage.blocks if b.start < strip.end and strip.start < b.end]
     lines: list[tuple[str, bool]] = []
@@ -57,7 +59,9 @@ def shown_lines(strip: Strip) -> list[tuple[str, bool]]:
         if block.kind is BlockKind.CODE and (said := _said_in_comment(text)):
             lines.append((said, False))
         elif block.kind is BlockKind.CODE:
+            said, text = _parted_comment(text)
             lines += [] if lines else _section_lines(strip)
+            lines += [(said, False)] if said else []
             lines += [(line, True) for line in _without_lone_end(text).strip("\n").split("\n")]
         elif block.kind is BlockKind.ROW:
             cells = (" ".join(line.split()) for line in without_prefix(text).split("\n"))
@@ -78,8 +82,16 @@ def _said_in_comment(code: str) -> str:
     said = [each["said"] or "" for each in found if each]
     if len(said) < len(found) or any(map(_ASSIGNED.search, said)):
         return ""
-    words = " ".join(said).split()
+    words = " ".join(line for line in said if any(map(str.isalnum, line))).split()
     return " ".join(words) if len(words) >= _MIN_COMMENT_WORDS else ""
+
+
+def _parted_comment(code: str) -> tuple[str, str]:
+    """What a comment of several lines above some code says in words, and the code; ("", code) without one."""
+    lines = code.strip("\n").split("\n")
+    count = len(list(takewhile(_COMMENT_LINE.fullmatch, lines)))
+    said = _said_in_comment("\n".join(lines[:count])) if 1 < count < len(lines) else ""
+    return (said, "\n".join(lines[count:]).strip("\n")) if said else ("", code)
 
 
 def _without_lone_end(code: str) -> str:

@@ -2,7 +2,7 @@
 
 A sentence is found by the rules that ``sentencex`` has for the language of the text. What people and programs
 write in lines ("Apologies: Sven Malloy", an entry of a log) is cut at the lines; settings are cut by
-:mod:`.setting_spans`.
+:mod:`.setting_spans`, and :mod:`localcrag.chat_exchanges` joins the lines of a chat that belong together.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
+from localcrag.chat_exchanges import is_chat_line, with_exchanges
 from localcrag.crag.refinement.setting_spans import spans_of_code
 from localcrag.labelled_lines import LABEL, LEADERS, line_ends
 from localcrag.languages import ENGLISH, language_of, other_than_english, reading_width
@@ -128,7 +129,8 @@ def spans_of_passage(passage: Passage) -> list[tuple[int, int]]:
     text.
     """
     if not passage.blocks:
-        return _joined_short(passage.text, sentences(passage.text, _declared_language(passage)))
+        found = _joined_short(passage.text, sentences(passage.text, _declared_language(passage)))
+        return with_exchanges(passage.text, found)
     return [
         found
         for at, block in enumerate(passage.blocks)
@@ -174,12 +176,12 @@ def spans_of_block(passage: Passage, block: Block) -> Iterator[tuple[int, int]]:
     if block.kind is BlockKind.ROW:
         yield start, end
     elif block.kind is BlockKind.CODE:
-        yield from spans_of_code(text, start, end)
+        yield from spans_of_code(text, start, end, top=-passage.start)
     elif block.kind is not BlockKind.ITEM and _CAPTION.fullmatch(text, start, end):
         yield start, end
     elif block.kind not in _NO_EVIDENCE:
         found = _sentences_within(text, start, end, _declared_language(passage))
-        yield from _joined_short(text, found)
+        yield from with_exchanges(text, _joined_short(text, found))
 
 
 def is_caption_above(text: str) -> bool:
@@ -200,6 +202,7 @@ def _joined_short(text: str, found: Iterable[tuple[int, int]]) -> list[tuple[int
         short = reading_width(text[start:end]) < MIN_STRIP_CHARACTERS and not (
             LIST_MARKER.fullmatch(text, start, end)
             or LABEL.match(text, start, end)
+            or is_chat_line(text, start, end)
             or text.endswith(_QUESTION_MARKS, start, end)
         )
         after_word = len(spans) == 1 and _is_one_word(text, *spans[0])

@@ -66,6 +66,10 @@ def _parsed(format_: DocumentFormat, data: bytes, limits: Limits, content_type: 
             from localcrag.documents.readers.help_markup import read_help_markup
 
             return read_help_markup(data, limits)
+        case DocumentFormat.XML:
+            from localcrag.documents.readers.xml_markup import read_xml
+
+            return read_xml(data, limits)
         case DocumentFormat.ZIP:
             from localcrag.documents.readers.archive import read_archive
 

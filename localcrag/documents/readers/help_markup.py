@@ -9,16 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from html import escape
-from html.entities import html5
 from typing import TYPE_CHECKING
 
 from localcrag.documents.block_text import BlockText
 from localcrag.documents.document_fields import fields_of
-from localcrag.documents.encoding import decode
 from localcrag.documents.extracted import ExtractedText, Limits
 from localcrag.documents.formats import MEDIA_TYPES, DocumentFormat
 from localcrag.documents.html_blocks import add_html
 from localcrag.documents.readers.html import first_heading
+from localcrag.documents.xml_source import XML_HINT, declared_entities, decoded_xml, with_known_entities
 from localcrag.errors import UnreadableError
 
 if TYPE_CHECKING:
@@ -91,12 +90,6 @@ _JOINED = {"keycombo": "+", "keyseq": "+", "menuchoice": " â†’ ", "guiseq": " â†
 """What stands between the parts of a shortcut, or of a way through menus."""
 _BLOCKS = frozenset({"page", "section", "item", "note", "example", "listing", "figure", "td", "p"})
 _LAST_LEVEL = 6
-_HINT = "Look for what is wrong in it: xmllint --noout FILE."
-_XML_DECLARATION = re.compile(r"\s*<\?xml[^>]*\?>")
-_ENCODING = re.compile(rb"""\s*<\?xml[^>]*\sencoding\s*=\s*["']([\w.:-]+)""")
-_ENTITY = re.compile(r"&([A-Za-z_][\w.-]{0,60});")
-_ENTITY_DECLARATION = re.compile(r"<!ENTITY\s+([A-Za-z_][\w.-]{0,60})\s+[\"']")
-_XML_ENTITIES = ("amp", "lt", "gt", "quot", "apos")
 
 
 def read_help_markup(data: bytes, limits: Limits) -> ExtractedText:
@@ -104,35 +97,20 @@ def read_help_markup(data: bytes, limits: Limits) -> ExtractedText:
     from lxml import etree
 
     parser = etree.XMLParser(resolve_entities="internal", no_network=True, load_dtd=False, recover=True)
-    text = _with_known_entities(decode(data, _declared_encoding(data)))
+    text = decoded_xml(data)
+    text = with_known_entities(text, declared_entities(text))
     try:
         root = etree.fromstring(text.encode(), parser)
     except (etree.LxmlError, ValueError) as error:
-        raise UnreadableError("XML that cannot be parsed", hint=_HINT) from error
+        raise UnreadableError("XML that cannot be parsed", hint=XML_HINT) from error
     if root is None:
-        raise UnreadableError("XML that cannot be parsed", hint=_HINT)
+        raise UnreadableError("XML that cannot be parsed", hint=XML_HINT)
     made = BlockText(limits)
     add_html(made, "".join(_html(root, 1)))
     page = made.page()
     language = next((named for name in _LANGUAGES if _LANGUAGE.fullmatch(named := root.get(name, ""))), None)
     media_type = MEDIA_TYPES[DocumentFormat.HELP]
     return ExtractedText(first_heading(page), media_type, (page,), meta=fields_of([("language", language)]))
-
-
-def _declared_encoding(data: bytes) -> str:
-    named = _ENCODING.match(data)
-    return named[1].decode("ascii") if named else ""
-
-
-def _with_known_entities(text: str) -> str:
-    """An XML text without its encoding, and with the names of entities that it does not declare itself."""
-    declared = {*_ENTITY_DECLARATION.findall(text), *_XML_ENTITIES}
-
-    def known(found: re.Match[str]) -> str:
-        name = found[1]
-        return found[0] if name in declared else html5.get(f"{name};", name)
-
-    return _ENTITY.sub(known, _XML_DECLARATION.sub("", text, count=1))
 
 
 def _name(element: _Element) -> str:

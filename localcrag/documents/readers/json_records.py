@@ -21,7 +21,7 @@ MIN_KEYED_RECORDS = 4
 """The fewest objects below keys that are records of one table."""
 MIN_SHARED_FIELDS = 0.5
 """The share of the fields of all of them that such records have on average at least."""
-_Json = None | bool | int | float | str | list["_Json"] | dict[str, "_Json"]
+Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 
 def read_json(text: str, limits: Limits) -> Page | None:
@@ -51,18 +51,23 @@ def _add_json(made: BlockText, text: str, *, is_item: bool = False) -> bool:
     Decimal fractions stay as they are written: a price of 5.10 is not 5.1. Raises UnreadableError.
     """
     try:
-        value: _Json = json.loads(text, parse_float=str)
+        value: Json = json.loads(text, parse_float=str)
     except ValueError:
         return False
     except RecursionError as error:
         raise UnreadableError("JSON nested too deeply") from error
-    for record in _records([value] if is_item else _with_records(value)):
-        made.part()
-        made.add(BlockKind.ROW, record)
+    add_records(made, [value] if is_item else _with_records(value))
     return True
 
 
-def _with_records(value: _Json, depth: int = _MAX_DEPTH) -> _Json:
+def add_records(made: BlockText, value: Json) -> None:
+    """Append the records of a value, a row each. Raises UnreadableError if the text becomes too long."""
+    for record in _records(value):
+        made.part()
+        made.add(BlockKind.ROW, record)
+
+
+def _with_records(value: Json, depth: int = _MAX_DEPTH) -> Json:
     """A value in which objects of like objects are lists of records, each with its key as the first field.
 
     So ``{"Oslo": {"zone": 1}, "Rome": {"zone": 2}, …}`` has a row for each town. Lists stay as they are.
@@ -80,7 +85,7 @@ def _with_records(value: _Json, depth: int = _MAX_DEPTH) -> _Json:
     return [{name: key, **record} for key, record in zip(inner, records, strict=True)]
 
 
-def _records(value: _Json) -> Iterator[str]:
+def _records(value: Json) -> Iterator[str]:
     """The blocks of a JSON value.
 
     The items of a list are blocks of their own, and so are those of lists of objects inside an object.
@@ -99,7 +104,7 @@ def _records(value: _Json) -> Iterator[str]:
         yield _shown(value)
 
 
-def _parts(value: _Json, path: str, above: tuple[str, ...] | None, depth: int) -> Iterator[str]:
+def _parts(value: Json, path: str, above: tuple[str, ...] | None, depth: int) -> Iterator[str]:
     """The blocks of a record: its own fields, and each object of the lists in it below what names the record.
 
     It is one block if the objects have less than half of its text. ``above`` are the lines that name the
@@ -120,7 +125,7 @@ def _parts(value: _Json, path: str, above: tuple[str, ...] | None, depth: int) -
             yield from _parts(item, inner, named, depth - 1)
 
 
-def _tables(value: Mapping[str, _Json], path: str, depth: int) -> Iterator[tuple[str, list[_Json]]]:
+def _tables(value: Mapping[str, Json], path: str, depth: int) -> Iterator[tuple[str, list[Json]]]:
     """The lists of objects in an object and the objects inside it, each with its path."""
     for key, item in value.items() if depth else ():
         inner = f"{path}.{key}" if path else key
@@ -137,11 +142,11 @@ def _naming(own: Sequence[str]) -> list[str]:
     return list(dict.fromkeys((*short[:1], *islice(named, 1))))
 
 
-def _is_table(value: _Json) -> bool:
+def _is_table(value: Json) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(item, dict) for item in value)
 
 
-def _lines(value: _Json, path: str, depth: int, left_out: Set[int] = frozenset()) -> Iterator[str]:
+def _lines(value: Json, path: str, depth: int, left_out: Set[int] = frozenset()) -> Iterator[str]:
     """The lines of a value, without the lists whose ids are left out."""
     if id(value) in left_out:
         return
@@ -161,7 +166,7 @@ def _named(path: str, shown: str) -> str:
     return f"{path}: {shown}" if path else shown
 
 
-def _shown(value: _Json) -> str:
+def _shown(value: Json) -> str:
     if isinstance(value, str):
         return value
     return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,113 @@
+"""The data of an XML file as the values that JSON has, so that both are shown alike.
+
+An element is an object of its attributes and the elements in it, or its text. Elements of the same name
+beside each other are a list, and so is an element that only holds them ("dependencies" of "dependency").
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from localcrag.documents.block_text import BlockText
+from localcrag.documents.html_blocks import add_html
+from localcrag.documents.readers.json_records import Json
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+_LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
+_TECHNICAL_ATTRIBUTES = frozenset(
+    {"schemaLocation", "noNamespaceSchemaLocation", "version", "space", "base", "lang"}
+)
+_HTML = re.compile(
+    r"</?(?:a|b|br|code|div|em|h[1-6]|i|img|li|ol|p|pre|span|strong|table|td|tr|ul)\b[^<>]*>", re.I
+)
+"""A tag of HTML within the text of an element, as feeds have them."""
+
+
+def local_name(element: _Element) -> str:
+    """The name of an element without its namespace; "" for anything else that stands between elements."""
+    tag = element.tag
+    return tag.rpartition("}")[2].rpartition(":")[2] if isinstance(tag, str) else ""
+
+
+def has_html(text: str) -> bool:
+    """Whether a text has tags of HTML in it."""
+    return "<" in text and _HTML.search(text) is not None
+
+
+def plain_value(text: str) -> str:
+    """The text of an element in one line, without tags of HTML in it."""
+    if has_html(text):
+        made = BlockText()
+        add_html(made, text)
+        text = made.page().text
+    return " ".join(text.split())
+
+
+def has_text_between(element: _Element) -> bool:
+    """Whether text stands between the elements in an element."""
+    return bool((element.text or "").strip()) or any((child.tail or "").strip() for child in element)
+
+
+def inline_text(element: _Element) -> str:
+    """The text in an element; the texts of elements in it are parted if nothing stands between them."""
+    if not len(element):
+        return element.text or " "
+    if not has_text_between(element):
+        return " ".join(map(inline_text, element))
+    inside = (f"{inline_text(child)}{child.tail or ''}" for child in element)
+    return f"{element.text or ''}{''.join(inside)}"
+
+
+def value_of(element: _Element) -> Json:
+    """An element as a value: a text, an object or a list; "" if it is empty."""
+    own: dict[str, Json] = {**attributes_of(element)}
+    if not len(element) or has_text_between(element):
+        text = plain_value(inline_text(element))
+        return {**own, **({local_name(element): text} if text else {})} if own else text
+    inside = object_of(element)
+    if not own and len(inside) == 1:
+        (name, value), *_ = inside.items()
+        if len(element) > 1 or _is_plural(local_name(element), name):
+            return value if isinstance(value, list) or len(element) > 1 else [value]
+    return {**own, **inside}
+
+
+def attributes_of(element: _Element) -> dict[str, str]:
+    """The attributes of an element that say something of what it tells, by their names."""
+    found = ((str(name).rpartition("}")[2], " ".join(value.split())) for name, value in element.items())
+    return {name: value for name, value in found if value and name not in _TECHNICAL_ATTRIBUTES}
+
+
+def object_of(elements: Iterable[_Element]) -> dict[str, Json]:
+    """Some elements that stand beside each other as an object, without those that are empty."""
+    named: dict[str, list[_Element]] = {}
+    for element in elements:
+        if name := local_name(element):
+            language = element.get(_LANGUAGE) if not len(element) else None
+            named.setdefault(f"{name} ({language})" if language else name, []).append(element)
+    made: dict[str, Json] = {}
+    for name, group in named.items():
+        made |= _named_values(name, group)
+    return made
+
+
+def _named_values(name: str, group: Sequence[_Element]) -> dict[str, Json]:
+    values = [value for value in map(value_of, group) if value not in ("", {}, [])]
+    if not values:
+        return {}
+    if len(group) > 1:
+        return {name: values}
+    own, only = local_name(group[0]), values[0]
+    if not len(group[0]) and isinstance(only, dict) and own in only:
+        return {name: only[own], **{f"{name}.{key}": value for key, value in only.items() if key != own}}
+    return {name: only}
+
+
+def _is_plural(around: str, inside: str) -> bool:
+    """Whether the name of an element is that of several of what is in it: "dependencies", "modelList"."""
+    plural, single = around.casefold(), inside.casefold()
+    return plural in (f"{single}s", f"{single}es", f"{single[:-1]}ies", f"{single}list", f"{single}_list")

@@ -1,0 +1,175 @@
+"""XML of any kind: texts as blocks, data as records, and files that are not well-formed."""
+
+from __future__ import annotations
+
+import pytest
+
+from localcrag.documents.extracted import ExtractedText, Limits
+from localcrag.documents.formats import DocumentFormat, format_of
+from localcrag.documents.readers import parse
+from localcrag.errors import UnreadableError
+from localcrag.types import BlockKind
+
+HEADING, PARAGRAPH, ITEM, ROW, CODE, CAPTION, FURNITURE = BlockKind
+LETTERS = """<?xml version="1.0"?>
+<TEI xmlns="http://www.tei-c.org/ns/1.0" xml:lang="en"><teiHeader><fileDesc><titleStmt>
+<title>Letters of Mary Hale</title><author>Hale, Mary</author></titleStmt></fileDesc></teiHeader>
+<text><body><div type="letter"><head>To her brother</head>
+<p>Dear Tom, the <hi rend="it">mill</hi> was sold
+ for &pound;400 &amp; nobody<lb/>told us.</p>
+<list type="ordered"><item>Flour</item><item>Two sacks of <hi>oats</hi></item></list>
+<table><head>What it cost</head><row role="label"><cell>Thing</cell><cell>Price</cell></row>
+<row><cell>Oats</cell><cell>2 s</cell></row><row><cell>Rye</cell><cell>3 s</cell></row></table>
+</div></body></text></TEI>"""
+STUDY = """<!DOCTYPE article PUBLIC "-//NLM//DTD JATS (Z39.96)//EN" "JATS-archivearticle1.dtd">
+<article><front><article-meta><title-group><article-title>Do bees sleep?</article-title></title-group>
+<abstract><p>Bees sleep for 5 hours <xref>1</xref>.</p></abstract></article-meta></front>
+<body><sec id="s1"><title>Methods</title><p>We watched 12 hives.</p>
+<table-wrap id="t1"><label>Table 1</label><caption><p>Hours by age.</p></caption><table><thead><tr>
+<th>Age</th><th>Hours</th></tr></thead><tbody><tr><td>young</td><td>8</td></tr><tr><td>old</td><td>5</td></tr></tbody>
+</table></table-wrap></sec></body></article>"""
+DISCS = """<?xml version="1.0" encoding="iso-8859-1"?>
+<discs><cd id="1"><title>Blå himmel</title><price currency="EUR">10.90</price></cd>
+<cd id="2"><title>Hide &amp; seek</title><price currency="EUR">9.90</price></cd></discs>"""
+STORY = (
+    "Showers went on & AT&T fell < 3 pct, which the traders of\ncocoa said was less than they had feared.\n"
+) * 3
+WIRE = f"""<!DOCTYPE wire SYSTEM "wire.dtd">
+<story nr=1><day>26 March</day><text>&#2;<title>COCOA REVIEW</title><body>{STORY}    "We wait," one said.
+    It rained.</body></text></story>
+<story nr=2><day>27 March</day><text><title>OIL</title><body>{STORY}<P>More oil came.</body></text></story>"""
+TOLD = " ".join(STORY.split())
+
+
+def read(name: str, text: str, encoding: str = "utf-8") -> ExtractedText:
+    data = text.encode(encoding)
+    return parse(format_of(name, data), data, Limits())
+
+
+def blocks(text: ExtractedText) -> list[tuple[BlockKind, str]]:
+    page = text.pages[0]
+    return [(block.kind, page.text[block.start : block.end]) for block in page.blocks]
+
+
+def test_a_text_of_tei_is_read_by_its_elements() -> None:
+    found = read("hale.xml", LETTERS)
+    assert (found.title, found.meta) == ("Letters of Mary Hale", {"language": "en"})
+    assert blocks(found) == [
+        (HEADING, "Letters of Mary Hale"),
+        (ROW, "author: Hale, Mary"),
+        (HEADING, "To her brother"),
+        (PARAGRAPH, "Dear Tom, the mill was sold for £400 & nobody told us."),
+        (ITEM, "Flour"),
+        (ITEM, "Two sacks of oats"),
+        (CAPTION, "What it cost"),
+        (ROW, "Thing: Oats · Price: 2 s"),
+        (ROW, "Thing: Rye · Price: 3 s"),
+    ]
+
+
+def test_an_article_of_a_journal_is_read_by_its_elements() -> None:
+    found = read("bees.nxml", STUDY)
+    assert found.title == "Do bees sleep?"
+    assert blocks(found) == [
+        (HEADING, "Do bees sleep?"),
+        (PARAGRAPH, "Bees sleep for 5 hours 1."),
+        (HEADING, "Methods"),
+        (PARAGRAPH, "We watched 12 hives."),
+        (CAPTION, "Table 1"),
+        (CAPTION, "Hours by age."),
+        (ROW, "Age: young · Hours: 8"),
+        (ROW, "Age: old · Hours: 5"),
+    ]
+
+
+def test_records_of_data_are_rows_with_their_attributes() -> None:
+    assert blocks(read("discs.xml", DISCS, "iso-8859-1")) == [
+        (ROW, "id: 1\ntitle: Blå himmel\nprice: 10.90\nprice.currency: EUR"),
+        (ROW, "id: 2\ntitle: Hide & seek\nprice: 9.90\nprice.currency: EUR"),
+    ]
+
+
+def test_what_stands_once_is_a_record_beside_the_lists_in_it() -> None:
+    project = """<project><name>gate</name><properties><java.version>17</java.version></properties>
+    <dependencies><dependency><id>junit</id><version>4</version></dependency></dependencies></project>"""
+    assert blocks(read("pom.xml", project)) == [
+        (ROW, "name: gate\nproperties.java.version: 17"),
+        (ROW, "dependencies.id: junit\ndependencies.version: 4"),
+    ]
+
+
+def test_the_names_of_settings_stand_with_their_texts() -> None:
+    strings = (
+        '<resources><string name="app">Ferry</string><string name="ok">All <b>right</b></string></resources>'
+    )
+    assert [text for _, text in blocks(read("strings.xml", strings))] == [
+        "name: app\nstring: Ferry",
+        "name: ok\nstring: All right",
+    ]
+
+
+def test_the_entries_of_a_feed_are_rows_if_they_are_short_and_texts_if_they_are_long() -> None:
+    item = "<item><title>{0}</title><link>http://x/{0}</link><description>{1}</description></item>"
+    short = item.format("A", "Short &lt;b&gt;words&lt;/b&gt;.") + item.format("B", "Others.")
+    begin, end = "<rss version='2.0'><channel><title>News</title>", "</channel></rss>"
+    assert [text for _, text in blocks(read("a.rss", begin + short + end))] == [
+        "title: News",
+        "item.title: A\nitem.link: http://x/A\nitem.description: Short words.",
+        "item.title: B\nitem.link: http://x/B\nitem.description: Others.",
+    ]
+    told = "It rained all day, and the ferry did not leave. " * 8
+    long = item.format("A", f"&lt;p&gt;{told}&lt;/p&gt;") + item.format("B", told)
+    assert blocks(read("a.rss", begin + long + end)) == [
+        (HEADING, "News"),
+        (HEADING, "A"),
+        (ROW, "link: http://x/A"),
+        (PARAGRAPH, told.strip()),
+        (HEADING, "B"),
+        (ROW, "link: http://x/B"),
+        (PARAGRAPH, told.strip()),
+    ]
+
+
+def test_a_file_of_several_roots_with_bare_signs_and_open_tags_is_mended() -> None:
+    assert blocks(read("wire.sgml", WIRE)) == [
+        (ROW, "nr: 1\nday: 26 March"),
+        (HEADING, "COCOA REVIEW"),
+        (PARAGRAPH, TOLD),
+        (PARAGRAPH, '"We wait," one said.'),
+        (PARAGRAPH, "It rained."),
+        (ROW, "nr: 2\nday: 27 March"),
+        (HEADING, "OIL"),
+        (PARAGRAPH, TOLD),
+        (PARAGRAPH, "More oil came."),
+    ]
+
+
+def test_no_entity_is_expanded_and_a_bomb_of_them_is_refused() -> None:
+    inside = '<!ENTITY passwd SYSTEM "file:///etc/passwd"><!ENTITY v "1.2">'
+    found = read("a.xml", f"<!DOCTYPE a [{inside}]><a><b>one &passwd; &v; &eacute;</b></a>")
+    assert blocks(found) == [(ROW, "b: one passwd v é")]
+    bomb = '<!ENTITY a0 "ha ha ha">' + "".join(f'<!ENTITY a{i} "{f"&a{i - 1};" * 30}">' for i in range(1, 9))
+    for name, end in (("a8", ""), ("b", '<!ENTITY b "&b;">')):
+        with pytest.raises(UnreadableError, match="expand without bound"):
+            read("a.xml", f"<!DOCTYPE a [{bomb}{end}]><a><b>one &{name};</b></a>")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<a>" * 5000 + "deep words" + "</a>" * 5000,
+        "no markup & <nothing",
+        "<settings><!-- Licence. --><!-- Set this to the folder you want: <folder>x</folder> --></settings>",
+        "<svg xmlns='http://www.w3.org/2000/svg'><title>x</title></svg>",
+        "<xs:schema xmlns:xs='http://www.w3.org/2001/XMLSchema'><xs:element name='x'/></xs:schema>",
+    ],
+)
+def test_what_is_no_text_and_no_data_stays_as_it_is(text: str) -> None:
+    found = read("a.xml", text)
+    assert (found.media_type, found.pages[0].text) == ("text/x-source", text)
+
+
+def test_xml_is_known_by_its_declaration_and_pages_of_html_stay_pages() -> None:
+    assert format_of("export", b'<?xml version="1.0"?><a/>') is DocumentFormat.XML
+    page = b'<?xml version="1.0"?><!DOCTYPE html><html><body>x</body></html>'
+    assert format_of("a.xml", page.replace(b'<?xml version="1.0"?>', b"")) is DocumentFormat.HTML
