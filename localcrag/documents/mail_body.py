@@ -25,6 +25,12 @@ _SUBJECT = re.compile(r"(?:Subject|Betreff|Objet|Oggetto|Asunto|Assunto|Onderwer
 _HTML_HEADER = re.compile(rf"{_SENDER.pattern}[^\n]{{1,400}}? {_SUBJECT.pattern} [^\n]{{1,200}}")
 """The header of an earlier mail in HTML, whose lines run on in one paragraph."""
 _DIGIT = re.compile(r"\d")
+_SIGNED_BY_PROGRAM = re.compile(
+    r"^-----BEGIN PGP SIGNED MESSAGE-----\n(?:[A-Z][\w-]+: [^\n]*\n)*\n?"
+    r"|^-----BEGIN PGP SIGNATURE-----\n[^>]{0,8000}?^-----END PGP SIGNATURE-----$",
+    re.MULTILINE,
+)
+"""What a program writes around a text that it signs (RFC 9580, section 7), but not within a quoted mail."""
 LEVEL = 2
 """The level of the heading of an earlier mail; a message of a folder, and an attachment, have the first."""
 _NO_DEPTH = 1_000_000
@@ -38,7 +44,8 @@ def add_mail_text(made: BlockText, text: str, *, flowed: bool = False, delete_sp
     Lines that were broken to a width are joined, and tables that are laid out with spaces are rows. A quoted
     text ("> …") is a paragraph of its own, without its marks, and what follows a line "-- " is the signature,
     which is furniture, up to an earlier mail that stands below it. What stands above an earlier mail, if none
-    but earlier ones follow, is its heading.
+    but earlier ones follow, is its heading. What a program writes
+    around a text that it signs is left out.
 
     Args:
         made: where the blocks go.
@@ -46,7 +53,7 @@ def add_mail_text(made: BlockText, text: str, *, flowed: bool = False, delete_sp
         flowed: whether a space at the end of a line says that the line goes on (RFC 3676).
         delete_space: whether this space is no part of the text.
     """
-    lines = list(_unquoted(text))
+    lines = list(_unquoted(_SIGNED_BY_PROGRAM.sub("", text)))
     lowest = _lowest_depths(lines)
     end = 0
     while end < len(lines):

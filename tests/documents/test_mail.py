@@ -182,6 +182,20 @@ def test_attachments_are_read_under_a_heading_of_their_name() -> None:
     )
 
 
+PGP = "-----BEGIN PGP {}-----\n"
+
+
+def test_what_a_program_signs_a_mail_with_is_no_text() -> None:
+    signature = PGP.format("SIGNATURE") + "\niEYEARECAAYFAksDL\n=eL9p\n-----END PGP SIGNATURE-----"
+    made = message(("signature.asc", signature.encode(), "application/pgp-signature"))
+    made.replace_header("Subject", "Signed")
+    assert "iEYEAR" not in text_of(made)
+    assert text_of(made).endswith("Attachments that were not read: signature.asc (a signature)")
+    signed = EmailMessage()
+    signed.set_content(f"{PGP.format('SIGNED MESSAGE')}Hash: SHA1\n\nIt moves to May.\n{signature}\n")
+    assert text_of(signed) == "It moves to May."
+
+
 def test_the_attachments_that_are_read_are_bounded() -> None:
     text = text_of(message(*((f"{i}.txt", f"text {i}.".encode(), "text/plain") for i in range(22))))
     assert "text 19." in text and "text 20." not in text

@@ -41,6 +41,10 @@ _MAX_HEADER_CHARACTERS = 8000
 _SHOWN_HEADERS = {"From": 300, "To": 600, "Cc": 400, "Date": 100, "Subject": 600}
 """The headers that are shown, and the characters of each."""
 _KINDS_WITHOUT_TEXT = {"image": "an image", "audio": "a sound", "video": "a film"}
+_SIGNATURES = frozenset(
+    f"application/{kind}" for kind in ("pgp-signature", "pkcs7-signature", "x-pkcs7-signature", "pgp-keys")
+)
+"""The media types of what a program signs a mail with."""
 # The standard library's parser of broken messages raises these.
 _PARSER_ERRORS = (MessageError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError)
 
@@ -175,6 +179,8 @@ class MailReader:
         kind = _KINDS_WITHOUT_TEXT.get(leaf.media_type.partition("/")[0])
         if kind is not None:
             return kind
+        if leaf.media_type in _SIGNATURES:
+            return "a signature"
         if not (has_known_name(leaf.name) or leaf.media_type in MEDIA_TYPES.values()):
             return "of a kind that is not read"
         if leaf.part.is_multipart():
