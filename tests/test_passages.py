@@ -17,3 +17,17 @@ def test_a_passage_is_read_below_its_headings_and_searched_with_its_title() -> N
     assert structured.searchable == f"Leaflet\nDosage\n{BELOW.text}"
     plain = replace(BELOW, heading="", title="")
     assert plain.in_context == plain.searchable == BELOW.text
+
+
+def test_a_passage_of_a_mail_is_read_as_what_its_sender_says() -> None:
+    mail = replace(
+        passage("I look after the servers."), title="Hello", meta={"from": "Ann Lee <ann@example.org>"}
+    )
+    assert mail.judged == mail.searchable == "Hello\nAnn Lee: I look after the servers."
+    for other in (
+        replace(mail, heading="On Monday, Huw Bevan wrote:"),
+        replace(mail, text="From: Ann Lee · Subject: Hello"),
+        replace(mail, meta={"from": "ann@example.org"}),
+        replace(mail, meta={"from": 3}),
+    ):
+        assert "Ann Lee: " not in other.judged and other.judged.endswith(other.text)

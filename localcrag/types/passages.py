@@ -24,6 +24,8 @@ HEADING_SEPARATOR = " > "
 """What stands between the headings above a passage, the outermost first."""
 CELL_SEPARATOR = " · "
 """What stands between the cells of a row of a table."""
+SENDER_FIELD = "from"
+"""The field of a mail with the name and the address of its sender."""
 _NUMBERED = frozenset({BlockKind.ROW, BlockKind.PARAGRAPH})
 """The kinds of block that have the number of their row in a sheet or CSV file."""
 
@@ -165,9 +167,25 @@ class Passage:
         return self.heading.partition(HEADING_SEPARATOR)[0] if self.page is not None and self.rows() else ""
 
     @property
+    def sender(self) -> str:
+        """The name of the sender of the mail that it is of; "" if it is of none, or of what it quotes."""
+        sent = self.meta.get(SENDER_FIELD)
+        if not isinstance(sent, str) or self.heading:
+            return ""
+        from email.utils import parseaddr
+
+        return parseaddr(sent)[0]
+
+    @property
+    def told(self) -> str:
+        """The text below its headings, that of a mail after the name of its sender, unless it has that."""
+        sender = self.sender
+        return f"{sender}: {self.in_context}" if sender and sender not in self.text else self.in_context
+
+    @property
     def judged(self) -> str:
         """The text below its headings and the title of its document, as the evaluator reads it."""
-        return self.below_title(self.in_context)
+        return self.below_title(self.told)
 
     def below_title(self, text: str) -> str:
         """A text below the title of the document, unless its first line has the title already."""
@@ -177,7 +195,7 @@ class Passage:
     @property
     def searchable(self) -> str:
         """The text below its headings and the title of its document, as it is embedded."""
-        return f"{self.title}\n{self.in_context}" if self.title else self.in_context
+        return f"{self.title}\n{self.told}" if self.title else self.told
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from localcrag.crag.refinement.strip_kinds import (
     says_anything,
 )
 from localcrag.crag.refinement.strip_spans import is_caption_above
-from localcrag.types import HEADING_SEPARATOR, Block, BlockKind, Passage, Strip
+from localcrag.types import HEADING_SEPARATOR, SENDER_FIELD, Block, BlockKind, Passage, Strip
 
 Neighbours = Callable[[Passage], Sequence[Passage]]
 """The passages just before and after one, in its document."""
@@ -65,7 +65,6 @@ _FIRST_PERSON = re.compile(
     r"\bI\b(?!\.)|\b(?:[Mm]e|[Mm]y|mine|myself|[Ii]ch|[Mm]ir|[Mm]ich|[Mm]ein(?:e[mnrs]?)?|[Jj]e|[Mm]oi)\b(?!\.)|\b[jJ]['’]"
 )
 """Words of whoever writes of themselves, in English, German and French."""
-_SENDER_FIELD = "from"
 _INTRODUCTION = re.compile(
     r"\b(?:I am|I['’]m|My name is|I,|Ich bin|Mein Name ist|Je suis|Je m['’]appelle) "
     r"(?P<who>[A-Z][\w'’-]+(?: (?:[a-z]{2,3} )?[A-Z][\w'’-]+){1,3}(?:, [^.:;!?\n]{1,80})?)"
@@ -100,7 +99,7 @@ def sender_of(strip: Strip) -> str:
     """
     if not is_in_first_person(strip):
         return ""
-    sender = strip.passage.meta.get(_SENDER_FIELD)
+    sender = strip.passage.meta.get(SENDER_FIELD)
     if isinstance(sender, str):
         return "" if headings_above(strip) else parseaddr(sender)[0]
     introduced = _INTRODUCTION.search(strip.passage.text, 0, max(0, strip.start - strip.passage.start))
