@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from localcrag.crag.table_answers.parsed_tables import ParsedRow, ParsedTable
+from localcrag.crag.table_answers.row_groups import Grouping, RowShare
 from localcrag.crag.table_answers.row_labels import parts_of_names
 from localcrag.crag.table_answers.row_nouns import RowNouns
 from localcrag.crag.table_answers.table_columns import (
@@ -35,6 +36,7 @@ from localcrag.crag.table_answers.table_totals import (
 from localcrag.crag.table_answers.table_values import (
     CURRENCIES,
     TEMPORAL,
+    UNITS,
     ColumnKind,
     ColumnValues,
     column_values,
@@ -50,7 +52,9 @@ _DURATIONS = frozenset({"s", "min", "h"})
 """The units of what takes time, which adds up over days as money does."""
 _NUMBER_OF = re.compile(r"number|how many|no\. of .+|number of .+|anzahl.*", re.IGNORECASE)
 """The name of a column that says how many of a thing there are, if "number" does not number the rows."""
-_COUNTED_WORDS = frozenset(map(root, word_list("quantity qty stock count pieces anzahl menge stück")))
+_COUNTED_WORDS = frozenset(
+    map(root, word_list("quantity qty stock count pieces unit units anzahl menge stück"))
+)
 """Words in the name of a column that says how many of a thing there are, so that rows do not."""
 _OVER_ALL = re.compile(r"(?:all|alle|tous|toutes|todos|todas) [^\W\d_].*s|alle [^\W\d_].*", re.IGNORECASE)
 """A cell that names all things which the rows beside it have one by one: "All natural disasters"."""
@@ -67,7 +71,8 @@ class TableMatch:
     whose values are counted or asked for, or "". ``loose`` says that a word of the question stands nowhere in
     the table, so that its answer is to be checked. ``is_named`` says that another document of the knowledge
     base says what the question calls the table. ``original`` is the table of the document if ``table`` is
-    that one turned round, so that its columns are rows.
+    that one turned round, so that its columns are rows. ``grouping`` are the groups of rows for each of which
+    something is computed, and ``share`` the part of the rows whose share is.
     """
 
     table: ParsedTable
@@ -81,6 +86,8 @@ class TableMatch:
     loose: bool = False
     is_named: bool = False
     original: ParsedTable | None = None
+    grouping: Grouping | None = None
+    share: RowShare | None = None
 
 
 def matched(question: TableQuestion, table: ParsedTable) -> TableMatch | None:
@@ -245,7 +252,8 @@ class _Matching(RowNouns):
             header = set(roots(self.table.wording(match.column)))
             if said := qualifiers(self.table.wording(match.column)):
                 is_total = asked.operation is Aggregate.TOTAL and said == {root("total")}
-                if not is_total or len(self.named(match.column)) < 2:
+                is_named = len(self.named(match.column)) > 1 or bool(asked.measured)
+                if not is_total or not is_named:
                     raise UnclearError
                 match = replace(match, loose=match.loose or not self.is_product(match.column))
             if asked.operation is Aggregate.TOTAL and (header & RATES or match.values.unit in RATE_UNITS):
@@ -334,6 +342,8 @@ class _Matching(RowNouns):
         years = set(self.of_kind(ColumnKind.YEAR))
         if header & EVENT_WORDS:
             return
+        if header & _COUNTED_WORDS or header <= UNITS:
+            header |= {word for name in self.table.own_names for word in roots(name)}
         if adds_up_over_days(header, self.units(match.column)) and not years & set(varying):
             return
         if match.question.operation is Aggregate.TOTAL and self.label in varying:
