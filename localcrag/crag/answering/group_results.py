@@ -56,7 +56,7 @@ def grouped_rows(match: TableMatch, grouping: Grouping, counted: Sequence[int]) 
 def _line(
     match: TableMatch, said: str, places: Sequence[int], rows: list[ParsedRow], most: int = MAX_NAMED_ROWS
 ) -> str:
-    """What was computed of a group, with its rows cited, which are added to ``rows``; the first of too many."""
+    """What was computed of a group, with its rows cited, which are added to ``rows``; of many the first."""
     named = places if len(places) <= most else places[:1]
     keys = "".join(own_mark(len(rows) + place + 1) for place in range(len(named)))
     rows += [match.rows[at] for at in named]

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from localcrag.crag.table_answers.foreign_wording import in_english
+from localcrag.crag.table_answers.group_columns import GroupColumns
 from localcrag.crag.table_answers.group_questions import REFUSED_WORDS, quantities_of
 from localcrag.crag.table_answers.grouped_quantities import GroupedQuantity
 from localcrag.crag.table_answers.parsed_tables import ParsedTable
@@ -29,14 +30,18 @@ _FORMS = tuple(
         rf"(?:did|do|does) (?P<asker>we|i|they) (?P<verb>[\w-]+) {_MORE}(?P<rest>(?: [\w-]+)*?)"
         rf" (?:on|in|at|for|from|to) (?:the )?{_PAIR}{_TAIL}",
         rf"(?:did|do|does) (?P<asker>we|i|they) (?P<verb>[\w-]+) {_MORE}(?P<rest>) {_PAIR}{_TAIL}",
-        rf"(?:did|do|does|has|have) (?:the )?(?P<one>[^?,;]+?) or (?:the )?(?P<other>[\w'’.-]+(?: [A-Z][\w'’.-]*)?)"
+        r"(?:did|do|does|has|have) (?:the )?(?P<one>[^?,;]+?)"
+        r" or (?:the )?(?P<other>[\w'’.-]+(?: [A-Z][\w'’.-]*)?)"
         rf" (?P<verb>[\w-]+) {_MORE}(?P<rest>[^?,;]*?)\W*",
-        rf"(?:was|were|is|are) (?P<verb>more) (?P<spent>[\w-]+)(?P<rest>) (?:on|in|at|for|from|to) (?:the )?{_PAIR}{_TAIL}",
+        r"(?:was|were|is|are) (?P<verb>more) (?P<spent>[\w-]+)(?P<rest>)"
+        rf" (?:on|in|at|for|from|to) (?:the )?{_PAIR}{_TAIL}",
     )
 )
-"""How a question compares: "which was higher, A or B", "did we spend more on A or B", "did A or B sell more"."""
+"""How a question compares: "which was higher, A or B", "did A or B sell more"."""
 _LESS = frozenset(("less", "fewer", "lower", "smaller"))
 _SINGLE = frozenset(("more", "less", "fewer"))
+_SIZED = frozenset(("bigger", "larger", "smaller", "greater"))
+"""What may be about any column, unless a question names one."""
 _LEADING = re.compile(r"(?:on|in|by|at|for|from|to|the) ", re.IGNORECASE)
 _BEING = frozenset(("was", "is", "were", "are", "had", "has", "have", "got"))
 
@@ -80,6 +85,8 @@ class ComparedQuestion:
         column = own[0].column
         if self.noun and root(self.noun) not in roots(first.table.wording(column)):
             return None
+        if not GroupColumns(first.question, first.table).adds_over_time(first, column):
+            return None
         cells = [row.cells.get(column, "") for row in first.rows]
         names = [next(cells[at] for at in sorted(condition.rows)) for condition in (own[0], other[0])]
         labels = tuple(
@@ -109,6 +116,8 @@ def compared_question(question: str) -> ComparedQuestion | None:
     if not all(names) or refused & others or not others or len(plain.split()) > MAX_WORDS:
         return None
     plain_verb = "" if verb in _BEING else verb
+    if more in _SIZED and not said["rest"]:
+        return None
     pairs = [
         quantities_of(plain_verb, [*rest, "of", *name.split()], is_summed=more not in _SINGLE)
         for name in names

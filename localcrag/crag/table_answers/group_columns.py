@@ -14,6 +14,7 @@ from localcrag.crag.table_answers.question_words import tokens_of
 from localcrag.crag.table_answers.row_nouns import RowNouns
 from localcrag.crag.table_answers.table_columns import UnclearError
 from localcrag.crag.table_answers.table_conditions import is_akin
+from localcrag.crag.table_answers.table_matching import TableMatch
 from localcrag.crag.table_answers.table_questions import TableQuestion
 from localcrag.crag.table_answers.table_values import (
     CURRENCIES,
@@ -43,8 +44,8 @@ _UNADDED = frozenset(
         root,
         word_list(
             """
-            age altitude code date depth elevation grade height id index latitude longitude mark number percent
-            percentage population price rank rate rating ratio score speed temp temperature width year zip
+            age altitude code date depth elevation grade height id index latitude longitude mark number
+            percent percentage population price rank rate rating ratio score speed temp temperature width year zip
             """
         ),
     )
@@ -80,6 +81,11 @@ _FORMS_OF_VERBS = {
         "raise raises raised raising",
         "collect collects collected collecting",
         "produce produces produced producing",
+        "yield yields yielded yielding",
+        "harvest harvests harvested harvesting",
+        "deliver delivers delivered delivering",
+        "use uses used using consume consumes consumed",
+        "pick picks picked picking",
         "score scores scored scoring",
     )
     for form in forms.split()
@@ -95,6 +101,7 @@ _KIN_OF_VERBS = {
     "cost": _MONEY_WORDS,
     "earn": frozenset(map(root, word_list("earnings income revenue salary wage pay paid"))),
     "work": frozenset(map(root, word_list("hours worked"))),
+    "win": frozenset(map(root, word_list("medal prize title wins won"))),
     "score": frozenset(map(root, word_list("goals points"))),
     **dict.fromkeys(
         ("drive", "run", "ride", "walk", "cycle", "travel", "swim"),
@@ -114,6 +121,13 @@ _INCOME = frozenset(
     map(root, word_list("revenue income sale sales turnover earnings profit donation salary wage umsatz"))
 )
 """Words in the names of columns and tables of what is paid, and of what comes in."""
+_CONTRARY = frozenset(
+    word_list(
+        "lost missed failed cancelled canceled returned refused rejected dropped declined skipped wasted owed"
+        " refunded lose miss fail cancel return refuse reject drop decline skip waste owe refund"
+    )
+)
+"""Verbs for what did not come about, which the rows of a table are not about unless they say so."""
 _PLAIN_VERBS = (
     AUXILIARIES | LIGHT_VERBS | RECORDING_VERBS | {"is", "are", "got", "with", "of", "show", "shows"}
 )
@@ -124,8 +138,8 @@ _PLAIN_VERBS = (
 class GroupLabels:
     """The groups of a table: the words that name them, their column, what they are called, that of each row.
 
-    ``order`` are texts to sort them by if they are in one, and ``is_period`` says that they are the periods of
-    a column of dates.
+    ``order`` are texts to sort them by if they are in one, and ``is_period`` says that they are the
+    periods of a column of dates.
     """
 
     phrase: str
@@ -247,7 +261,9 @@ class GroupColumns(RowNouns):
             return "", False
         (column,) = self.quantities
         is_akin_to_name = any(is_akin(name, root(verb)) or name in kin for name in self._words_around(""))
-        if not (self.is_bare(column) or is_akin_to_name) or not self._is_of_kind(verb, column):
+        if not (
+            (self.is_bare(column) and word in _FORMS_OF_VERBS) or is_akin_to_name
+        ) or not self._is_of_kind(verb, column):
             return "", False
         return column, not (is_akin_to_name or (of_money and set(self.named(column)) & _COUNTED))
 
@@ -272,9 +288,25 @@ class GroupColumns(RowNouns):
         """The columns that say how much there is of a thing, and are no money."""
         return [c for c in self._added if set(self.named(c)) & _COUNTED and not self._may_be_money(c)]
 
+    def adds_over_time(self, match: TableMatch, column: str) -> bool:
+        """Whether what is added up may be so for each thing of a column, though it may have several times."""
+        is_of_times = self.is_panel(column) and not (
+            self.is_of_events(match.column) or self.is_of_days(match.column)
+        )
+        return match.question.operation is not Aggregate.TOTAL or not is_of_times
+
     def is_bare(self, column: str) -> bool:
         """Whether the name of a column says no more than that it is an amount, or its unit."""
         return set(self.named(column)) <= _COUNTED | UNITS
+
+    def is_amount(self, column: str) -> bool:
+        """Whether the numbers of a column are surely meant: money, or amounts without another name."""
+        return bool(column) and (self.is_bare(column) or self._may_be_money(column))
+
+    def is_measured(self) -> bool:
+        """Whether the words of what a question counts stand in the name of a column of numbers."""
+        said = {self.tokens[at].root for at in self.question.subject}
+        return any(said & set(roots(self.table.wording(column))) for column in self.quantities)
 
     def only_measure(self) -> str:
         """The one column that can be added up; "" if there are several, none of which is the product."""
@@ -289,6 +321,8 @@ class GroupColumns(RowNouns):
         """
         if not verb or verb in _PLAIN_VERBS:
             return True
+        if verb in _CONTRARY:
+            return None
         first = _FORMS_OF_VERBS.get(verb, verb)
         kin = _KIN_OF_VERBS.get(first, frozenset()) | {root(verb), root(first)}
         said = self._words_around(column) | (self.units(column) if column else set())

@@ -14,7 +14,7 @@ from localcrag.crag.table_answers.foreign_wording import in_english
 from localcrag.crag.table_answers.grouped_quantities import GroupedQuantity, GroupQuestion, GroupReading
 from localcrag.crag.table_answers.question_words import tokens_of, with_plain_wording
 from localcrag.crag.table_answers.table_questions import MAX_WORDS
-from localcrag.crag.table_answers.table_values import word_list
+from localcrag.crag.table_answers.table_values import UNITS, root, word_list
 from localcrag.crag.table_answers.table_vocabulary import (
     AUXILIARIES,
     FUNCTION_WORDS,
@@ -62,6 +62,10 @@ _MOST_EXPENSIVE = re.compile(
     re.IGNORECASE,
 )
 """How a question asks with an adjective for what cost the most in all."""
+_RATED = (UNITS | frozenset(map(root, word_list("unit piece item head person capita mile")))) - frozenset(
+    map(root, word_list("day week month year"))
+)
+"""Of what there is one in a rate: "cost per unit" asks for no sum."""
 MAX_GROUP_WORDS = 3
 """The most words by which a question names groups."""
 MAX_NOUN_WORDS = 4
@@ -248,7 +252,7 @@ def _measured(
     if verb:
         made.append(replace(total, is_open=True))
     elif is_summed and not is_plural(noun[-1]):
-        made.append(replace(made[0], is_open=True, is_mass=True))
+        made.append(replace(made[0], is_open=True, is_vague=True))
     if not is_plain:
         made.append(GroupedQuantity(f"how many {said} were {verb} {behind}", counts=True))
     made.append(GroupedQuantity(f"how many {said} are there {behind}", counts=True, verb=verb))
@@ -262,13 +266,14 @@ def is_plural(word: str) -> bool:
 
 
 def quantities_of(verb: str, words: Sequence[str], *, is_summed: bool = False) -> list[GroupedQuantity]:
-    """What a verb and the words behind it ask of rows: how much there is of what they name, or of the verb."""
+    """What a verb and the words behind it ask of rows: how much there is of what either is about."""
     kept, in_total = _without_total(list(words))
     noun, rest = _noun_and_rest(without_number(kept))
     made = _measured(noun, rest, verb, is_summed=is_summed or in_total) if noun else []
     if verb:
         return [*made, _of_verb(verb, kept)]
-    return [*made, GroupedQuantity(f"what is the total {' '.join(kept)}", is_open=True, is_summed=is_summed)]
+    text = f"what is the total {' '.join(kept)}"
+    return [*made, GroupedQuantity(text, is_open=True, is_vague=True)]
 
 
 def _of_verb(verb: str, rest: Sequence[str]) -> GroupedQuantity:
@@ -293,6 +298,8 @@ def _for_each(words: Sequence[str]) -> GroupQuestion | None:
     while start > 1 and lows[start - 1] in _SPLITTING:
         start -= 1
     readings = []
+    if lows[mark] == "per" and {root(lows[mark + 1])} & _RATED and not _TOTAL & set(lows[:mark]):
+        return None
     for length in range(min(MAX_GROUP_WORDS, len(words) - mark - 1), 0, -1):
         end = mark + 1 + length
         quantities = _asked_of_each(list(words[:start]), list(words[end:]))

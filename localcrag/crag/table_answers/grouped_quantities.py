@@ -32,7 +32,7 @@ class GroupedQuantity:
         is_open: whether the verb or the noun tells which column it is, or the table if there is neither.
         is_loose: whether the answer is to be checked.
         is_summed: whether the question says that it asks for a sum.
-        is_mass: whether the text calls by the name of the table what is in its only column of amounts.
+        is_vague: whether nothing says which column is meant, so that the only one is doubtful unless it is money.
         is_pure: whether no column may say how many things a row stands for.
     """
 
@@ -44,28 +44,33 @@ class GroupedQuantity:
     is_loose: bool = False
     is_summed: bool = False
     is_pure: bool = False
-    is_mass: bool = False
+    is_vague: bool = False
 
-    def match(self, table: ParsedTable) -> TableMatch | None:
-        """How a table answers it over all rows; None if it does not."""
+    def match(self, table: ParsedTable, grouped: str = "") -> TableMatch | None:
+        """How a table answers it over all rows, in groups by the column ``grouped``; None if it does not."""
         form = recognised(self.text)
         if form is None:
             return None
+        form = replace(form, grouped=grouped)
         columns = GroupColumns(form, table)
         is_loose = self.is_loose
         if self.counts and columns.counts_things():
             if self.is_pure:
                 return None
             is_loose = True
+        if self.counts and columns.is_measured():
+            return None
         if self.is_open:
             column = columns.only_measure()
-            is_doubtful = self.is_mass and not columns.is_bare(column)
+            is_doubtful = self.is_vague and not columns.is_amount(column)
             if self.noun or self.verb:
                 column, is_doubtful = columns.measure_of(self.noun or self.verb, is_verb=not self.noun)
             if not column:
                 return None
             form, is_loose = replace(form, measured=column), is_loose or is_doubtful
         found = matched(form, table)
+        if found is None and grouped and self.counts and not columns.counts_things():
+            found = matched(replace(form, distinct=True), table)
         if found is None or (found.question.operation is Aggregate.COUNT) is not self.counts:
             return None
         is_sum = found.question.operation is Aggregate.TOTAL
@@ -106,7 +111,7 @@ class GroupQuestion:
         for reading in self.readings:
             groups = GroupColumns.of_phrase(table, reading.group).groups()
             for quantity in reading.quantities if groups else ():
-                found = quantity.match(table)
+                found = quantity.match(table, "" if groups is None or groups.is_period else groups.column)
                 if groups and found and (grouped := self._grouped(found, groups)):
                     return grouped
         return None
@@ -121,16 +126,25 @@ class GroupQuestion:
             return None
         if groups.column in conditions and not groups.is_period:
             return None
+        columns = GroupColumns(match.question, match.table)
+        is_total = match.question.operation is Aggregate.TOTAL
+        if (
+            groups.is_period
+            and is_total
+            and not (columns.is_of_events(match.column) or columns.is_of_days(match.column))
+        ):
+            return None
         rows = [at for at in range(len(match.rows)) if all(at in c.rows for c in match.conditions)]
         is_single = self.highest is not None and not is_repeated(groups.labels, rows)
         if is_single and not self.may_be_single:
             return None
-        is_doubtful = bool(match.entity) and not match.question.distinct and _is_repeated(match, rows)
+        is_doubtful = bool(match.entity) and _is_repeated(match, groups, rows)
         grouping = Grouping(groups.by, groups.labels, self.highest, order=groups.order)
         asked = replace(match.question, tokens=[*match.question.tokens, *tokens_of(groups.phrase)])
         return replace(match, question=asked, grouping=grouping, loose=match.loose or is_doubtful)
 
 
-def _is_repeated(match: TableMatch, rows: Sequence[int]) -> bool:
-    cells = [match.rows[at].cells.get(match.entity, "") for at in rows]
-    return len(set(cells)) < len(cells)
+def _is_repeated(match: TableMatch, groups: GroupLabels, rows: Sequence[int]) -> bool:
+    """Whether a group has one of the things that are counted in several rows."""
+    things = [(groups.labels[at], match.rows[at].cells.get(match.entity, "")) for at in rows]
+    return len(set(things)) < len(things)

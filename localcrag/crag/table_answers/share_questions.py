@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from localcrag.crag.table_answers.foreign_wording import in_english
+from localcrag.crag.table_answers.group_columns import GroupColumns
 from localcrag.crag.table_answers.group_questions import REFUSED_WORDS, is_plural, without_number
 from localcrag.crag.table_answers.grouped_quantities import GroupedQuantity
 from localcrag.crag.table_answers.parsed_tables import ParsedTable
@@ -78,7 +79,8 @@ def _shared(whole: TableMatch, part: TableMatch) -> TableMatch | None:
     if len(own) > 1 and len(temporal) < len(own):
         own = [condition for condition in own if condition not in temporal]
         whole = replace(whole, conditions=(*whole.conditions, *temporal))
-    if len(own) != 1:
+    columns = GroupColumns(whole.question, whole.table)
+    if len(own) != 1 or not columns.adds_over_time(whole, own[0].column):
         return None
     rows = frozenset(at for at in range(len(whole.rows)) if all(at in c.rows for c in own))
     counted = [at for at in range(len(whole.rows)) if all(at in c.rows for c in whole.conditions)]
@@ -118,5 +120,5 @@ def share_question(question: str) -> ShareQuestion | None:
     if is_plural(whole[-1]) or len(whole) > 1:
         made.append(tuple(GroupedQuantity(text, counts=True) for text in texts))
     else:
-        made.append(tuple(GroupedQuantity(text, is_open=True, is_mass=True) for text in pair))
+        made.append(tuple(GroupedQuantity(text, is_open=True, is_vague=True) for text in pair))
     return ShareQuestion(tuple((one, other) for one, other in made))
