@@ -84,7 +84,8 @@ def _compared(
     for place, label in enumerate(ordered):
         said = label
         if len(chosen) == 1 and not place:
-            said = f"{label} has the {_measure(match, highest=bool(grouping.highest), ending='er')}"
+            article = "" if match.question.operation is Aggregate.COUNT else "the "
+            said = f"{label} has {article}{_measure(match, highest=bool(grouping.highest), ending='er')}"
         lines.append(_line(match, said, groups[label], rows, MAX_NAMED_ROWS // 2))
     text = "\n".join(lines if len(chosen) == 1 else ["Both have the same.", *lines])
     value = f"{chosen[0]}: {figure_of(match, groups[chosen[0]])}" if len(chosen) == 1 else "the same"

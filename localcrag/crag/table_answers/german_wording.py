@@ -27,7 +27,7 @@ _WORDINGS = tuple(
         (r"(?:in|auf|am) lager", "in stock"),
         (r"gibt es", "are there"),
         (r"insgesamt|zusammen", "in total"),
-        (r"am häufigsten vor|(?:kommt|kommen|kam|kamen) am häufigsten", "occurs most often"),
+        (r"(?:kommt|kommen|kam|kamen) am häufigsten(?: vor)?|am häufigsten vor", "occurs most often"),
         (r"(?:am )?häufigste[nrs]?", "most common"),
         (r"kommt|kommen|kam|kamen", "comes"),
         (r"verschiedenen?|unterschiedlichen?", "different"),

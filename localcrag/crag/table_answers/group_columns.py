@@ -44,8 +44,9 @@ _UNADDED = frozenset(
         root,
         word_list(
             """
-            age altitude code date depth elevation grade height id index latitude longitude mark number
-            percent percentage population price rank rate rating ratio score speed temp temperature width year zip
+            age altitude code date depth elevation grade height id index
+            latitude longitude mark number percent percentage population price rank rate
+            rating ratio score speed temp temperature width year zip
             """
         ),
     )

@@ -32,7 +32,7 @@ class GroupedQuantity:
         is_open: whether the verb or the noun tells which column it is, or the table if there is neither.
         is_loose: whether the answer is to be checked.
         is_summed: whether the question says that it asks for a sum.
-        is_vague: whether nothing says which column is meant, so that the only one is doubtful unless it is money.
+        is_vague: whether nothing says which column is meant; the only one is doubtful, unless it is money.
         is_pure: whether no column may say how many things a row stands for.
     """
 
