@@ -137,6 +137,7 @@ class Aggregate(StrEnum):
     LOWEST = "lowest"
     LATEST = "latest"
     EARLIEST = "earliest"
+    SHARE = "share"
 
 
 class StripKind(StrEnum):

@@ -6,15 +6,25 @@ which conditions, and what was left out. No model is asked.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from decimal import ROUND_HALF_UP, Decimal
+from dataclasses import replace
 from itertools import groupby
 from pathlib import PurePath
 
-from localcrag.crag.answering.bracketed_numbers import disarmed
 from localcrag.crag.answering.citation_check import cite
+from localcrag.crag.answering.computed_rows import (
+    MARK_OPENING,
+    MAX_NAMED_ROWS,
+    MAX_TIES,
+    OWN_MARK,
+    ComputedRows,
+    cited_text,
+    count_of,
+    figure_of,
+    own_mark,
+    rows_of,
+)
+from localcrag.crag.answering.group_results import grouped_rows, share_of
 from localcrag.crag.refinement.recomposition import numbered
 from localcrag.crag.state import ComputedAnswer, Outcome, QuestionState
 from localcrag.crag.table_answers.document_matches import document_matches, is_told_by_cells
@@ -39,7 +49,6 @@ from localcrag.types import (
     Action,
     Aggregate,
     BlockKind,
-    CitationMark,
     Computation,
     Hit,
     Origin,
@@ -52,18 +61,8 @@ MAX_DOCUMENTS = 16
 """The most documents whose tables are looked at, of those that a search found rows of."""
 MAX_PASSAGES = 20_000
 """The most passages of a document whose tables are looked at."""
-MAX_NAMED_ROWS = 8
-"""The most rows that a count or a total names and cites."""
 MAX_LISTED_ROWS = 30
 """The most rows that are listed, all of them named and cited."""
-MAX_TIES = 5
-"""The most rows that may share the first place."""
-_AVERAGE_DIGITS = 2
-"""The digits of an average after those of its values."""
-_OPENING, _CLOSING = "\ue000", "\ue001"
-_OWN = re.compile(f"{_OPENING}([0-9]+){_CLOSING}")
-_TO_DECIMAL_COMMA = str.maketrans(".,", ",.")
-_NUMBER = re.compile(r"[+-]?\d(?:[\d.,' \u00a0\u202f]*\d)?")
 
 
 def compute(
@@ -88,7 +87,9 @@ def compute(
     answers: dict[tuple[object, ...], tuple[ComputedAnswer, bool, bool]] = {}
     for source, group in groupby(passages, key=lambda passage: passage.source):
         of_document = list(group)
-        is_readable = len(of_document) <= MAX_PASSAGES and not any(_OPENING in p.text for p in of_document)
+        is_readable = len(of_document) <= MAX_PASSAGES and not any(
+            MARK_OPENING in p.text for p in of_document
+        )
         for match in document_matches(question, of_document, state.filter) if is_readable else ():
             content = tuple(tuple(row.cells.items()) for row in match.rows)
             computed = aggregated(match)
@@ -110,7 +111,7 @@ def compute(
     state.doubtful = state.doubtful or is_loose
     yield Computed(only.computation)
     state.action = Action.CORRECT
-    yield Decided(Action.CORRECT, state.options.policy, f"computed from {_rows_of(only.computation)}")
+    yield Decided(Action.CORRECT, state.options.policy, f"computed from {rows_of(only.computation)}")
     return only
 
 
@@ -150,30 +151,29 @@ def _has_rows(passage: Passage) -> bool:
 # ---------------------------------------------------------------------------------- computing
 
 
-@dataclass(frozen=True, slots=True)
-class _Result:
-    """What was computed: its value, the sentence that says it, and the rows that it names."""
-
-    value: str
-    text: str
-    rows: tuple[ParsedRow, ...]
-
-
 def aggregated(match: TableMatch) -> ComputedAnswer | None:
     """The answer over a table; None if no row counts, or too many share the first place."""
     places = [at for at in range(len(match.rows)) if all(at in c.rows for c in match.conditions)]
     counted = [at for at in places if not match.column or match.values.values[at] is not None]
     if match.entity and match.question.operation is Aggregate.COUNT:
         counted = [at for at in places if not is_missing(match.rows[at].cells.get(match.entity, ""))]
+    if match.grouping is not None:
+        counted = [at for at in counted if match.grouping.labels[at]]
     if not counted:
         return None
     by_operation = {Aggregate.COUNT: _counted, Aggregate.TOTAL: _summed, Aggregate.AVERAGE: _summed}
-    result = by_operation.get(match.question.operation, _extreme)(match, counted)
+    operation = match.question.operation
+    if match.grouping is not None:
+        result = grouped_rows(match, match.grouping, counted)
+    elif match.share is not None:
+        result = share_of(match, match.share, counted)
+    else:
+        result = by_operation.get(operation, _extreme)(match, counted)
     if result is None:
         return None
     passage = result.rows[0].strip.passage
     computation = Computation(
-        operation=Aggregate.LIST if match.question.listing else match.question.operation,
+        operation=_operation_of(match),
         column=match.table.header(match.column or match.entity),
         value=result.value,
         conditions=tuple(condition.words for condition in match.conditions),
@@ -186,34 +186,27 @@ def aggregated(match: TableMatch) -> ComputedAnswer | None:
     strips = tuple(row.strip for row in result.rows)
     if match.original:
         return _of_one_row(computation, result.text, strips[0])
-    text, marks = _cited(f"{result.text}\n\n{_explained(computation)}")
+    by = f", by {match.grouping.by}" if match.grouping else ""
+    text, marks = cited_text(f"{result.text}\n\n{_explained(computation, by)}")
     return ComputedAnswer(computation, text, strips, marks)
+
+
+def _operation_of(match: TableMatch) -> Aggregate:
+    """What is said to be computed: of groups the total, the number or the average of each."""
+    if match.share is not None:
+        return Aggregate.SHARE
+    return Aggregate.LIST if match.question.listing else match.question.operation
 
 
 def _of_one_row(computation: Computation, said: str, strip: Strip) -> ComputedAnswer:
     """The answer of a table that was turned round: it cites the one row that was compared, as it stands."""
     file = PurePath(computation.source).name or computation.source
     left = f"; left out: {', '.join(computation.left_out)}" if computation.left_out else ""
-    told = f"{_OWN.sub(_own(1), said)}\n\n(Computed from the row {computation.column} of {file}{left}.)"
-    text, marks = _cited(told)
+    told = (
+        f"{OWN_MARK.sub(own_mark(1), said)}\n\n(Computed from the row {computation.column} of {file}{left}.)"
+    )
+    text, marks = cited_text(told)
     return ComputedAnswer(computation, text, (strip,), marks)
-
-
-def _own(key: int) -> str:
-    """A citation while the text is made, in characters that no such table has; see :func:`_cited`."""
-    return f"{_OPENING}{key}{_CLOSING}"
-
-
-def _cited(made: str) -> tuple[str, tuple[CitationMark, ...]]:
-    """The text with its citations, and their places; what looks like one in a cell gets other brackets."""
-    text, marks = "", list[CitationMark]()
-    for at, part in enumerate(_OWN.split(made)):
-        if at % 2:
-            marks.append(CitationMark(int(part), len(text), len(text) + len(f"[{part}]")))
-            text += f"[{part}]"
-        else:
-            text += disarmed(part)
-    return text, tuple(marks)
 
 
 def _left_out(match: TableMatch, without_value: int) -> Iterator[str]:
@@ -221,33 +214,25 @@ def _left_out(match: TableMatch, without_value: int) -> Iterator[str]:
     name = match.table.header(match.column or match.entity)
     if without_value:
         noun = "column" if match.original else "row"
-        yield f"{_count(without_value, noun)} without a value of {name}"
+        name = name if name or match.grouping is None else match.grouping.by
+        yield f"{count_of(without_value, noun)} without a value of {name}"
     for condition in match.conditions:
         cells = [row.cells.get(condition.column, "") for row in match.rows]
         if missing := sum(is_missing(cell) for at, cell in enumerate(cells) if at not in condition.rows):
-            yield f"{_count(missing, 'row')} without a value of {match.table.header(condition.column)}"
+            yield f"{count_of(missing, 'row')} without a value of {match.table.header(condition.column)}"
     if match.totals:
-        yield f"{_count(match.totals, 'row')} of totals"
+        yield f"{count_of(match.totals, 'row')} of totals"
 
 
-def _explained(computation: Computation) -> str:
-    """The sentence that says how the answer was computed."""
+def _explained(computation: Computation, by: str = "") -> str:
+    """The sentence that says how the answer was computed, and for which groups."""
     where = f" where {' and '.join(computation.conditions)}" if computation.conditions else ""
     column = f", column {computation.column}" if computation.column else ""
     left = f"; left out: {', '.join(computation.left_out)}" if computation.left_out else ""
-    return f"(Computed from {_rows_of(computation)}{where}{column}{left}.)"
+    return f"(Computed from {rows_of(computation)}{where}{column}{by}{left}.)"
 
 
-def _rows_of(computation: Computation) -> str:
-    name = PurePath(computation.source).name or computation.source
-    return f"{_count(computation.rows, 'row')} of {name}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
-def _counted(match: TableMatch, counted: Sequence[int]) -> _Result | None:
+def _counted(match: TableMatch, counted: Sequence[int]) -> ComputedRows | None:
     """The number of rows, or of the different values of a column in them."""
     column = match.entity or naming_column(match.table, [match.rows[at] for at in counted])
     first: dict[str, ParsedRow] = {}
@@ -260,13 +245,15 @@ def _counted(match: TableMatch, counted: Sequence[int]) -> _Result | None:
         return _listed(match, list(first.values()), column, are_all=number == len(counted))
     named = list(first.values())[:MAX_NAMED_ROWS]
     names = (row_name(match.table, row, column) or shown_row(row) for row in named)
-    listed = ", ".join(f"{name} {_own(key)}" for key, name in enumerate(names, 1))
+    listed = ", ".join(f"{name} {own_mark(key)}" for key, name in enumerate(names, 1))
     more = f" and {number - len(named):,} more" if number > len(named) else ""
     header = name_header(match.table, column)
-    return _Result(f"{number:,}", f"{number:,} – {header}: {listed}{more}", tuple(named))
+    return ComputedRows(f"{number:,}", f"{number:,} – {header}: {listed}{more}", tuple(named))
 
 
-def _listed(match: TableMatch, rows: Sequence[ParsedRow], column: str, *, are_all: bool) -> _Result | None:
+def _listed(
+    match: TableMatch, rows: Sequence[ParsedRow], column: str, *, are_all: bool
+) -> ComputedRows | None:
     """The names of all rows, or of the different values of a column in them; None if they are too many.
 
     A name has the first cell of its row beside it, if each name is that of one row; a code has a name there.
@@ -281,34 +268,23 @@ def _listed(match: TableMatch, rows: Sequence[ParsedRow], column: str, *, are_al
     elif are_all:
         beside = [name_beside(match.table, row) for row in rows]
         names = [f"{name} ({cell})" if cell else name for name, cell in zip(names, beside, strict=True)]
-    listed = ", ".join(f"{name} {_own(key)}" for key, name in enumerate(names, 1))
-    return _Result("; ".join(names), f"{name_header(match.table, column)}: {listed}", tuple(rows))
+    listed = ", ".join(f"{name} {own_mark(key)}" for key, name in enumerate(names, 1))
+    return ComputedRows("; ".join(names), f"{name_header(match.table, column)}: {listed}", tuple(rows))
 
 
-def _summed(match: TableMatch, counted: Sequence[int]) -> _Result | None:
+def _summed(match: TableMatch, counted: Sequence[int]) -> ComputedRows | None:
     """The total or the average of a column."""
-    values = [value for at in counted if isinstance(value := match.values.values[at], Decimal)]
-    total = sum(values, Decimal(0))
     operation = match.question.operation
-    if operation is Aggregate.AVERAGE:
-        digits = max(0, *(-int(value.as_tuple().exponent) for value in values)) + _AVERAGE_DIGITS
-        mean = (total / len(values)).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
-        shown = f"{mean:,f}".rstrip("0").rstrip(".")
-    else:
-        shown = f"{total:,f}"
-    if match.values.decimal_comma:
-        shown = shown.translate(_TO_DECIMAL_COMMA)
-    first = match.rows[counted[0]].cells[match.column]
-    said = _NUMBER.sub(shown, first, count=1)
+    said = figure_of(match, counted)
     rows = [match.rows[at] for at in counted]
     named = rows if len(rows) <= MAX_NAMED_ROWS else rows[:1]
-    keys = "".join(_own(key) for key in range(1, len(named) + 1))
+    keys = "".join(own_mark(key) for key in range(1, len(named) + 1))
     first_only = " (the first of them)" if len(named) < len(rows) else ""
     text = f"The {operation} of {match.table.header(match.column)}: {said} {keys}{first_only}"
-    return _Result(said, text, tuple(named))
+    return ComputedRows(said, text, tuple(named))
 
 
-def _extreme(match: TableMatch, counted: Sequence[int]) -> _Result | None:
+def _extreme(match: TableMatch, counted: Sequence[int]) -> ComputedRows | None:
     """The rows with the highest or the lowest values; None if too many share a place."""
     asked = match.question
 
@@ -326,9 +302,9 @@ def _extreme(match: TableMatch, counted: Sequence[int]) -> _Result | None:
     lines: dict[str, list[int]] = {}
     for key, row in enumerate(rows, 1):
         lines.setdefault(_winner(match, row), []).append(key)
-    text = "\n".join(f"{line} {''.join(map(_own, keys))}" for line, keys in lines.items())
+    text = "\n".join(f"{line} {''.join(map(own_mark, keys))}" for line, keys in lines.items())
     value = "; ".join(dict.fromkeys(row.cells[match.column] for row in rows))
-    return _Result(value, text, tuple(rows))
+    return ComputedRows(value, text, tuple(rows))
 
 
 def _winner(match: TableMatch, row: ParsedRow) -> str:

@@ -29,6 +29,7 @@ from localcrag.crag.refinement.strip_kinds import cells_of, is_row, named_cell, 
 from localcrag.crag.rows.row_lookup import is_one_of_many, is_one_of_several
 from localcrag.crag.state import QuestionState
 from localcrag.crag.table_answers.foreign_wording import asks_over_rows
+from localcrag.crag.table_answers.lookup_questions import asks_over_groups
 from localcrag.crag.table_answers.table_questions import asks_for_rows, asks_for_total
 from localcrag.languages import language_of
 from localcrag.types import BlockKind, Grade, GraderKind, Passage, Policy, Strip, Verdict
@@ -127,7 +128,8 @@ def goes_over_rows(state: QuestionState, kept: Sequence[Strip]) -> bool:
     best, question = max(kept, key=lambda strip: strip.score, default=None), state.question
     if best is None or not is_row(best):
         return False
-    over_rows = asks_for_rows(question) or asks_over_rows(question) or asks_for_total(question)
+    reads = (asks_for_rows, asks_over_rows, asks_for_total, asks_over_groups)
+    over_rows = any(asks(question) for asks in reads)
     if not is_one_of_many(question, best):
         may_add_up = over_rows or _MUCH_ASKED.search(question) is not None
         return may_add_up and is_one_of_several(question, best, kept)

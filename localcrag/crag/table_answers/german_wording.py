@@ -7,7 +7,7 @@ import re
 from localcrag.crag.table_answers.language_wording import LanguageWording
 
 _ASKING = re.compile(
-    r"(?:wie ?viele?|(?:[ai]n |[ai]m |bei |auf |zu )?welche[rsnm]?|wer|wann|wo"
+    r"(?:(?:gesamt)?summe|wie ?viele?|(?:[ai]n |[ai]m |bei |auf |zu )?welche[rsnm]?|wer|wann|wo"
     r"|was (?:ist|war|kostet|hat|haben)|wie (?:hoch|groß|lang|teuer))\b",
     re.IGNORECASE,
 )
@@ -27,6 +27,13 @@ _WORDINGS = tuple(
         (r"(?:in|auf|am) lager", "in stock"),
         (r"gibt es", "are there"),
         (r"insgesamt|zusammen", "in total"),
+        (r"(?:kommt|kommen|kam|kamen) am häufigsten(?: vor)?|am häufigsten vor", "occurs most often"),
+        (r"(?:am )?häufigste[nrs]?", "most common"),
+        (r"kommt|kommen|kam|kamen", "comes"),
+        (r"verschiedenen?|unterschiedlichen?", "different"),
+        (r"pro|je", "per"),
+        (r"jede[rns]?", "each"),
+        (r"einträge?n?|zeilen?", "entries"),
         (r"durchschnittlichen?|durchschnitt(?: der| von)?", "average"),
         (r"(?:am )?teuersten?|(?:am )?meisten kostet", "most expensive"),
         (r"(?:am )?(?:billigste|günstigste)n?", "cheapest"),

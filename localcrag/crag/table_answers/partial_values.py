@@ -33,9 +33,9 @@ _ORDINALS = word_list("first second third fourth")
 _ANY_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _SUMS = frozenset({Aggregate.COUNT, Aggregate.TOTAL})
 PERIOD_OF: dict[str, Callable[[date], tuple[int, ...]]] = {
-    root("year"): lambda day: (day.year,),
-    root("quarter"): lambda day: (day.year, (day.month + 2) // 3),
-    root("month"): lambda day: (day.year, day.month),
+    **dict.fromkeys(map(root, ("year", "jahr")), lambda day: (day.year,)),
+    **dict.fromkeys(map(root, ("quarter", "quartal")), lambda day: (day.year, (day.month + 2) // 3)),
+    **dict.fromkeys(map(root, ("month", "monat")), lambda day: (day.year, day.month)),
 }
 """What tells apart the periods that a question may call this one."""
 _MIN_RANKED_ROWS = 3

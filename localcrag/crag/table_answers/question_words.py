@@ -29,6 +29,8 @@ _TOKEN = re.compile(
 )
 
 _CONTRACTION = re.compile(r"\b([^\W\d_]+)n['’]t\b", re.IGNORECASE)
+_SHORT_IS = re.compile(r"\b(what|who|where|when)['’]s\b", re.IGNORECASE)
+"""A word that asks with a shortened "is"."""
 _SHORTENED = {"ca": "can", "wo": "will", "sha": "shall"}
 """What a verb is that a contraction shortens: "can't"."""
 _FILE_NAME = re.compile(r"(?<![\w.-])[\w-]+\.[A-Za-z][A-Za-z0-9]{1,4}(?![\w-])")
@@ -164,7 +166,7 @@ def with_plain_wording(question: str) -> str:
     of this year are", "on how many days" is "how many days", and "how often was" is "how many entries was".
     """
     question = _FILE_NAME.sub(lambda found: found[0].replace("_", "-"), question.strip())
-    question = _MEANING.sub(" ", question)
+    question = _SHORT_IS.sub(r"\1 is", _MEANING.sub(" ", question))
     question = _BIDDING_AFTER.sub("?", _BIDDING.sub("", _AT_PRESENT.sub("", question), count=1))
     question = _LEFT_OUT.sub(r" without \g<what>", question)
     if (found := _TOPIC.match(question)) is not None:

@@ -10,10 +10,25 @@ from decimal import Decimal
 from localcrag.crag.table_answers.partial_values import PERIOD_OF
 from localcrag.crag.table_answers.table_columns import EXTREMES, UnclearError
 from localcrag.crag.table_answers.table_measures import TableMeasures
-from localcrag.crag.table_answers.table_values import ColumnKind, root, roots, word_list
-from localcrag.crag.table_answers.table_vocabulary import MEASURE_WORDS, PERSONS
+from localcrag.crag.table_answers.table_totals import EVENT_WORDS, adds_up_over_days
+from localcrag.crag.table_answers.table_values import (
+    CURRENCIES,
+    TEMPORAL,
+    UNITS,
+    ColumnKind,
+    root,
+    roots,
+    word_list,
+)
+from localcrag.crag.table_answers.table_vocabulary import MEASURE_WORDS, PERSONS, QUANTITY_WORDS
 from localcrag.types import Aggregate
 
+_DURATIONS = frozenset({"s", "min", "h"})
+"""The units of what takes time, which adds up over days as money does."""
+COUNTED_WORDS = frozenset(
+    map(root, word_list("quantity qty stock count pieces unit units anzahl menge stück"))
+)
+"""Words in the name of a column that says how many of a thing there are, so that rows do not."""
 _ANY_PERSON = frozenset(map(root, word_list("person people")))
 _ROW_WORDS = frozenset(
     map(
@@ -131,6 +146,37 @@ class RowNouns(TableMeasures):
         if not is_known and not (self.may_name_rows(at) if is_extreme else self.may_drop_subject()):
             raise UnclearError
         token.used = True
+
+    def is_of_events(self, column: str) -> bool:
+        """Whether the numbers of a column are of what happened once, which adds up: money, time, deaths."""
+        header = set(roots(self.table.wording(column)))
+        is_money = header & (QUANTITY_WORDS["spending"] | QUANTITY_WORDS["price"] | EVENT_WORDS)
+        return bool(is_money or self.units(column) & (CURRENCIES | _DURATIONS))
+
+    def is_of_days(self, column: str) -> bool:
+        """Whether the numbers of a column are of one day each, by its name, or by that of the table.
+
+        The latter tells it of a column whose own name is only a unit or that of a number: "kg", "quantity".
+        """
+        header = set(roots(self.table.wording(column)))
+        if header & COUNTED_WORDS or header <= UNITS:
+            header |= {word for name in self.table.own_names for word in roots(name)}
+        return adds_up_over_days(header, self.units(column))
+
+    def is_panel(self, column: str) -> bool:
+        """Whether the rows are of several things at the same times each: the members of each club each year.
+
+        The things are those that a column names. Two of them have the same times then, of which there are
+        several.
+        """
+        for dated in self.of_kind(*TEMPORAL) if column else ():
+            times: dict[str, set[object]] = {}
+            for cell, value in zip(self.cells(column), self.kinds[dated].values, strict=True):
+                times.setdefault(cell, set()).add(value)
+            several = [frozenset(values) for values in times.values() if len(values) > 1]
+            if dated != column and len(set(several)) < len(several):
+                return True
+        return False
 
     def names_rows(self, column: str) -> bool:
         """Whether the cells of a column are texts of which each is another."""

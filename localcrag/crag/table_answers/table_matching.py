@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from localcrag.crag.table_answers.parsed_tables import ParsedRow, ParsedTable
+from localcrag.crag.table_answers.row_groups import Grouping, RowShare
 from localcrag.crag.table_answers.row_labels import parts_of_names
-from localcrag.crag.table_answers.row_nouns import RowNouns
+from localcrag.crag.table_answers.row_nouns import COUNTED_WORDS, RowNouns
 from localcrag.crag.table_answers.table_columns import (
     EXTREMES,
     RowCondition,
@@ -26,14 +27,11 @@ from localcrag.crag.table_answers.table_columns import (
 from localcrag.crag.table_answers.table_conditions import is_akin
 from localcrag.crag.table_answers.table_questions import TableQuestion
 from localcrag.crag.table_answers.table_totals import (
-    EVENT_WORDS,
     RATE_UNITS,
     RATES,
-    adds_up_over_days,
     is_close,
 )
 from localcrag.crag.table_answers.table_values import (
-    CURRENCIES,
     TEMPORAL,
     ColumnKind,
     ColumnValues,
@@ -42,16 +40,12 @@ from localcrag.crag.table_answers.table_values import (
     roots,
     word_list,
 )
-from localcrag.crag.table_answers.table_vocabulary import FUNCTION_WORDS, PERSONS, QUANTITY_WORDS
+from localcrag.crag.table_answers.table_vocabulary import FUNCTION_WORDS, PERSONS
 from localcrag.types import Aggregate
 
 _PLACES = frozenset(map(root, word_list("place location site city town island country region station")))
-_DURATIONS = frozenset({"s", "min", "h"})
-"""The units of what takes time, which adds up over days as money does."""
 _NUMBER_OF = re.compile(r"number|how many|no\. of .+|number of .+|anzahl.*", re.IGNORECASE)
 """The name of a column that says how many of a thing there are, if "number" does not number the rows."""
-_COUNTED_WORDS = frozenset(map(root, word_list("quantity qty stock count pieces anzahl menge stück")))
-"""Words in the name of a column that says how many of a thing there are, so that rows do not."""
 _OVER_ALL = re.compile(r"(?:all|alle|tous|toutes|todos|todas) [^\W\d_].*s|alle [^\W\d_].*", re.IGNORECASE)
 """A cell that names all things which the rows beside it have one by one: "All natural disasters"."""
 _NAMING = EXTREMES | {Aggregate.COUNT}
@@ -67,7 +61,8 @@ class TableMatch:
     whose values are counted or asked for, or "". ``loose`` says that a word of the question stands nowhere in
     the table, so that its answer is to be checked. ``is_named`` says that another document of the knowledge
     base says what the question calls the table. ``original`` is the table of the document if ``table`` is
-    that one turned round, so that its columns are rows.
+    that one turned round, so that its columns are rows. ``grouping`` are the groups of rows for each of which
+    something is computed, and ``share`` the part of the rows whose share is.
     """
 
     table: ParsedTable
@@ -81,6 +76,8 @@ class TableMatch:
     loose: bool = False
     is_named: bool = False
     original: ParsedTable | None = None
+    grouping: Grouping | None = None
+    share: RowShare | None = None
 
 
 def matched(question: TableQuestion, table: ParsedTable) -> TableMatch | None:
@@ -245,7 +242,8 @@ class _Matching(RowNouns):
             header = set(roots(self.table.wording(match.column)))
             if said := qualifiers(self.table.wording(match.column)):
                 is_total = asked.operation is Aggregate.TOTAL and said == {root("total")}
-                if not is_total or len(self.named(match.column)) < 2:
+                is_named = len(self.named(match.column)) > 1 or bool(asked.measured)
+                if not is_total or not is_named:
                     raise UnclearError
                 match = replace(match, loose=match.loose or not self.is_product(match.column))
             if asked.operation is Aggregate.TOTAL and (header & RATES or match.values.unit in RATE_UNITS):
@@ -254,7 +252,7 @@ class _Matching(RowNouns):
         if asked.operation is not Aggregate.COUNT:
             self._check_all(match)
         named = (set(self.named(column)) for column in self.quantities)
-        holds_numbers = any(words & _COUNTED_WORDS for words in named) or any(
+        holds_numbers = any(words & COUNTED_WORDS for words in named) or any(
             _NUMBER_OF.fullmatch(self.table.wording(column))
             for column in self.of_kind(ColumnKind.NUMBER)
             if column != self.label
@@ -323,21 +321,17 @@ class _Matching(RowNouns):
         """
         dated = self.of_kind(*TEMPORAL)
         varying = [c for c in dated if len({v for v in self.kinds[c].values if v is not None}) > 1]
-        conditioned = {condition.column for condition in match.conditions}
+        conditioned = {match.question.grouped, *(condition.column for condition in match.conditions)}
         if match.question.costing == "moved":
             return
-        if not set(varying) - conditioned or self.units(match.column) & (CURRENCIES | _DURATIONS):
-            return
-        header = set(roots(self.table.wording(match.column)))
-        if header & (QUANTITY_WORDS["spending"] | QUANTITY_WORDS["price"]):
+        if not set(varying) - conditioned or self.is_of_events(match.column):
             return
         years = set(self.of_kind(ColumnKind.YEAR))
-        if header & EVENT_WORDS:
+        if self.is_of_days(match.column) and not years & set(varying):
             return
-        if adds_up_over_days(header, self.units(match.column)) and not years & set(varying):
-            return
-        if match.question.operation is Aggregate.TOTAL and self.label in varying:
-            raise UnclearError
         cells = self.cells(self.label)
-        if match.question.operation is Aggregate.TOTAL and len(set(cells)) < len(cells):
+        is_repeated = self.label in varying or len(set(cells)) < len(cells)
+        if match.question.operation is Aggregate.TOTAL and (
+            is_repeated or self.is_panel(match.question.grouped)
+        ):
             raise UnclearError

@@ -79,6 +79,8 @@ class TableMeasures(SpelledValues):
         everywhere = range(len(self.tokens))
         if asked.change is not None:
             return self._changed(asked.change)
+        if asked.measured:
+            return self._added_up(asked.measured)
         match asked.operation:
             case Aggregate.COUNT:
                 if asked.in_total and (column := self.column_said(self.quantities, everywhere)):

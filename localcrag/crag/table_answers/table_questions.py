@@ -83,7 +83,7 @@ class TableQuestion:
     cost in total or in the end, "sum" if it asks what things add up to, "moved" if it asks how much came or
     went, else "". ``change`` is what it asks for the most of, if that is a change from one column to another,
     and ``beside`` the passages that may say what the codes of a table mean. ``of_rows`` says that it counts
-    rows by that name: "how many records".
+    rows by that name: "how many records". ``measured`` is added up, ``grouped`` tells groups apart.
     """
 
     tokens: list[QuestionToken]
@@ -105,6 +105,8 @@ class TableQuestion:
     change: ColumnChange | None = None
     beside: Sequence[Passage] = ()
     of_rows: bool = False
+    measured: str = ""
+    grouped: str = ""
 
     @property
     def says_has(self) -> bool:

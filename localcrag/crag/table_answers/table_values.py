@@ -133,6 +133,7 @@ _IRREGULAR = {
     "won": "win", "held": "hold", "born": "birth", "people": "person", "men": "man", "women": "woman",
     "children": "child", "bacterium": "bacteria", "weighs": "weight", "weigh": "weight",
     "lasted": "duration", "rev": "revision", "last": "last",
+    "living": "alive",
 }  # fmt: skip
 _MONTHS = {
     name[:length]: number

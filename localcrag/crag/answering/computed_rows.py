@@ -1,0 +1,92 @@
+"""The text of an answer that is computed over rows: its figures, and the citations of the rows it names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
+from pathlib import PurePath
+
+from localcrag.crag.answering.bracketed_numbers import disarmed
+from localcrag.crag.table_answers.parsed_tables import ParsedRow
+from localcrag.crag.table_answers.table_matching import TableMatch
+from localcrag.types import Aggregate, CitationMark, Computation
+
+MAX_NAMED_ROWS = 8
+"""The most rows that a count or a total names and cites."""
+MAX_TIES = 5
+"""The most rows or groups that may share the first place."""
+_AVERAGE_DIGITS = 2
+"""The digits of an average after those of its values."""
+MARK_OPENING, _CLOSING = "\ue000", "\ue001"
+OWN_MARK = re.compile(f"{MARK_OPENING}([0-9]+){_CLOSING}")
+"""A citation while the text is made; see :func:`own_mark`."""
+_TO_DECIMAL_COMMA = str.maketrans(".,", ",.")
+_NUMBER = re.compile(r"[+-]?\d(?:[\d.,' \u00a0\u202f]*\d)?")
+
+
+@dataclass(frozen=True, slots=True)
+class ComputedRows:
+    """What was computed: its value, the sentence that says it, and the rows that it names."""
+
+    value: str
+    text: str
+    rows: tuple[ParsedRow, ...]
+
+
+def own_mark(key: int) -> str:
+    """A citation while the text is made, in characters that no such table has; see :func:`cited_text`."""
+    return f"{MARK_OPENING}{key}{_CLOSING}"
+
+
+def cited_text(made: str) -> tuple[str, tuple[CitationMark, ...]]:
+    """The text with its citations, and their places; what looks like one in a cell gets other brackets."""
+    text, marks = "", list[CitationMark]()
+    for at, part in enumerate(OWN_MARK.split(made)):
+        if at % 2:
+            marks.append(CitationMark(int(part), len(text), len(text) + len(f"[{part}]")))
+            text += f"[{part}]"
+        else:
+            text += disarmed(part)
+    return text, tuple(marks)
+
+
+def rows_of(computation: Computation) -> str:
+    """Of how many rows of which file something was computed, in words."""
+    name = PurePath(computation.source).name or computation.source
+    return f"{count_of(computation.rows, 'row')} of {name}"
+
+
+def count_of(number: int, noun: str) -> str:
+    """A number of things in words: "1 row", "1,200 rows"."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def amount_of(match: TableMatch, rows: Sequence[int]) -> Decimal:
+    """The total or the average of some rows of a match, or their number.
+
+    What is counted are the different values of the column that is asked for, if one is.
+    """
+    if match.question.operation is Aggregate.COUNT:
+        cells = {match.rows[at].cells.get(match.entity, "") for at in rows}
+        return Decimal(len(cells) if match.entity else len(rows))
+    values = [value for at in rows if isinstance(value := match.values.values[at], Decimal)]
+    total = sum(values, Decimal(0))
+    return total / len(values) if match.question.operation is Aggregate.AVERAGE and values else total
+
+
+def figure_of(match: TableMatch, rows: Sequence[int]) -> str:
+    """The total or the average of some rows as the cells of its column are written, or their number."""
+    amount = amount_of(match, rows)
+    if not match.column:
+        return f"{amount:,f}"
+    shown = f"{amount:,f}"
+    if match.question.operation is Aggregate.AVERAGE:
+        values = [value for at in rows if isinstance(value := match.values.values[at], Decimal)]
+        digits = max(0, *(-int(value.as_tuple().exponent) for value in values)) + _AVERAGE_DIGITS
+        mean = amount.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
+        shown = f"{mean:,f}".rstrip("0").rstrip(".")
+    if match.values.decimal_comma:
+        shown = shown.translate(_TO_DECIMAL_COMMA)
+    return _NUMBER.sub(shown, match.rows[rows[0]].cells[match.column], count=1)
