@@ -92,6 +92,15 @@ def test_a_sentence_is_no_row_and_a_row_that_says_nothing_else_is_none_either() 
     assert looked_up("Which code is E21?", strips(table("Code: E21", "Code: E22"))) == {}
 
 
+def test_a_column_is_named_by_the_words_that_its_name_joins() -> None:
+    question = "What is the melting point of tin?"
+    joined, apart = (table(f"name: Tin · {name}: 232", f"name: Lead · {name}: 327") for name in NAMES)
+    assert looked_up(question, strips(joined)) == looked_up(question, strips(apart)) != {}
+
+
+NAMES = ("MeltingPoint", "melting point")
+
+
 def test_what_is_looked_up_is_more_probable_as_a_strip_and_as_a_passage() -> None:
     evaluator = ScriptedEvaluator(lambda _, text: 0.1)
     faults, prose = table(*ROWS), passage("The Tarn 4 has an E-series display. It is grey.")

@@ -16,3 +16,6 @@ def test_a_wide_row_answers_what_its_columns_name() -> None:
     assert not is_wide_without_column("What is the capital of Lesotho?", wide)
     assert not is_wide_without_column("What are people from Lesotho called?", narrow)
     assert not is_wide_without_column("What are people from Lesotho called?", [])
+    joined = strips(structured((BlockKind.ROW, f"name: Tin · AtomicRadius: 217 · {others}")))
+    assert not is_wide_without_column("Which radius does tin have?", joined)
+    assert is_wide_without_column("How warm is tin?", joined)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from localcrag.crag.questions.query_terms import terms
 from localcrag.crag.refinement.strip_kinds import cells_of, is_row, named_cell
-from localcrag.crag.rows.named_cells import CellQuery
+from localcrag.crag.rows.named_cells import CellQuery, terms_within
 from localcrag.types import Strip
 
 MAX_CELLS = 16
@@ -28,4 +28,6 @@ def is_wide_without_column(question: str, shown: Sequence[Strip]) -> bool:
     if len(cells) <= MAX_CELLS:
         return False
     asked, words = CellQuery.of(question), terms(question)
-    return not any(terms(column) & words for column, value in cells if not asked.named_by(column, value))
+    return not any(
+        terms_within(column) & words for column, value in cells if not asked.named_by(column, value)
+    )

@@ -51,6 +51,8 @@ MIN_NEARLY_NAMED_TERMS = 4
 """The fewest words of a cell that is named if one of them is missing: "V-belt for drive Rasant 46"."""
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _WORD_JOINER = re.compile(r"[-_/.]")
+_NAME_JOINER = re.compile(rf"{_WORD_JOINER.pattern}|(?<=[a-z\d])(?=[A-Z][a-z])")
+"""What stands between the words of a name, if it is nothing but a capital: "MeltingPoint"."""
 _LIGHT_TERMS = terms(
     "against anybody between during happen happened into keep kept mean means need needed needs "
     "nobody onto over through under until use used within list listed row table"
@@ -294,6 +296,6 @@ def bounds_of(value: str) -> tuple[float, float, str] | None:
 
 
 def terms_within(text: str) -> set[str]:
-    """The terms of a text, those within joined words ("north_marsh", "bird-counts") as well."""
+    """The terms of a text, those within joined words ("north_marsh", "MeltingPoint") as well."""
     text = respelled(text)
-    return terms(text) | terms(_WORD_JOINER.sub(" ", text))
+    return terms(text) | terms(_NAME_JOINER.sub(" ", text))
