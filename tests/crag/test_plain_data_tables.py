@@ -58,6 +58,7 @@ FILES = {
     "crimea.json": MONTHS,
     "germs.json": GERMS,
     "clubs-2012-13.json": LEAGUE,
+    "trips.csv": "place,total_cost,shoes\nHill,5,blue\nHill,12,red\nLake,7,blue\nLake,30,red\n",
     "crops.json": YIELDS,
 }
 
@@ -116,6 +117,7 @@ def answer(tmp_path: Path, file: str, question: str) -> tuple[str, bool] | None:
             ("12.00", True),
         ),
         ("gear_data.csv", "What did the vests cost in total?", ("31.50", False)),
+        ("trips.csv", "What was the total cost for Hill?", ("17", True)),
         ("disasters.csv", "Which year had the most deaths from floods?", ("55", False)),
         ("disasters.csv", "Which year had the most deaths from volcanic activity?", ("83", False)),
         ("disasters.csv", "In which year did volcanoes kill the most people?", ("83", True)),

@@ -164,7 +164,7 @@ class _Matching(RowNouns):
             self.is_named_otherwise,
         )
         self._check(match)
-        return self._checked_totals(match)
+        return self._checked_totals(replace(match, loose=match.loose or self._adds_unproven_totals(match)))
 
     # ------------------------------------------------------------------------------ what is asked for
 
@@ -245,7 +245,6 @@ class _Matching(RowNouns):
                 is_named = len(self.named(match.column)) > 1 or bool(asked.measured)
                 if not is_total or not is_named:
                     raise UnclearError
-                match = replace(match, loose=match.loose or not self.is_product(match.column))
             if asked.operation is Aggregate.TOTAL and (header & RATES or match.values.unit in RATE_UNITS):
                 raise UnclearError
             self._check_times(match)
@@ -273,6 +272,11 @@ class _Matching(RowNouns):
                 values.setdefault(cells[at], set()).add(match.values.values[at])
             if any(len(found) > 1 for found in values.values()):
                 raise UnclearError
+
+    def _adds_unproven_totals(self, match: TableMatch) -> bool:
+        """Whether a column is added up that is called a total, and is not known to be that of its own row."""
+        is_total = root("total") in qualifiers(self.table.wording(match.column))
+        return match.question.operation is Aggregate.TOTAL and is_total and not self.is_product(match.column)
 
     def _check_all(self, match: TableMatch) -> None:
         """Refuse rows that go over others of their column, "All disasters", which no condition leaves out."""
