@@ -12,7 +12,7 @@ from localcrag.calibration.scale import log_odds
 from localcrag.crag.doubts.sureness import is_graded_by_evaluator
 from localcrag.crag.judges.passage_scores import moved_by, strip_scores
 from localcrag.crag.judges.yes_no_choices import ask_each
-from localcrag.crag.policy import nearest, relevant
+from localcrag.crag.policy import confidences_of, nearest, relevant
 from localcrag.crag.refinement.knowledge_strips import statements, whole, wholes
 from localcrag.crag.refinement.strip_context import in_context
 from localcrag.crag.refinement.strip_filter import refine, standing_out
@@ -93,7 +93,7 @@ def _less_relevant(grades: Sequence[Grade], relevant: Sequence[Grade]) -> list[G
 
 def _offsets(grades: Sequence[Grade]) -> dict[str, float]:
     """What is added to the log-odds of the strips of each passage, by its id: at most 0, that of the best."""
-    odds = {grade.hit.passage.id: PASSAGE_WEIGHT * log_odds(grade.confidence or 0.0) for grade in grades}
+    odds = {passage: PASSAGE_WEIGHT * log_odds(p) for passage, p in confidences_of(grades).items()}
     best = max(odds.values(), default=0.0)
     return {passage: each - best for passage, each in odds.items()}
 

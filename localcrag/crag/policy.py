@@ -72,6 +72,19 @@ def nearest(grades: Sequence[Grade], thresholds: Thresholds) -> list[Grade]:
     return [best] if best and _confidence(best) >= NEAREST_SHARE * thresholds.lower else []
 
 
+def confidences_of(grades: Sequence[Grade]) -> dict[str, float]:
+    """The confidence of each passage, by its id; of one that was graded again, the higher one.
+
+    A grade without a confidence is left out.
+    """
+    found: dict[str, float] = {}
+    for grade in grades:
+        if grade.confidence is not None:
+            passage = grade.hit.passage.id
+            found[passage] = max(found.get(passage, 0.0), grade.confidence)
+    return found
+
+
 def settled(grades: Sequence[Grade], policy: Policy, thresholds: Thresholds) -> bool:
     """Whether the evidence is enough, so that no further correction is needed.
 

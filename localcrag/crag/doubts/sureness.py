@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from localcrag.calibration.scale import log_odds
-from localcrag.crag.policy import settled
+from localcrag.crag.policy import confidences_of, settled
 from localcrag.crag.questions.query_terms import terms, terms_asked_for
 from localcrag.crag.questions.question_extent import things_asked_for
 from localcrag.crag.refinement.earlier_mails import is_of_earlier_mail
@@ -220,11 +220,7 @@ def stands_alone(strips: Sequence[Strip], grades: Sequence[Grade]) -> bool:
         strips: the strips that were kept, with the evaluator's probabilities as scores.
         grades: all grades of the question; of a passage that was graded again, the higher one counts.
     """
-    confidences: dict[str, float] = {}
-    for grade in grades:
-        if grade.confidence is not None:
-            known = confidences.get(grade.hit.passage.id, 0.0)
-            confidences[grade.hit.passage.id] = max(known, grade.confidence)
+    confidences = confidences_of(grades)
     if not strips or not confidences:
         return False
     best = max(strips, key=lambda strip: strip.score).passage.id

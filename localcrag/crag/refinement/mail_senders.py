@@ -10,9 +10,9 @@ import re
 
 from localcrag.crag.refinement.earlier_mails import is_of_earlier_mail, leads_to_earlier_mail
 from localcrag.crag.refinement.knowledge_strips import strip_at
-from localcrag.crag.refinement.strip_context import Neighbours, is_in_first_person
+from localcrag.crag.refinement.strip_context import Neighbours, is_in_first_person, passage_before
 from localcrag.crag.refinement.strip_kinds import is_mail_header
-from localcrag.types import Passage, Strip
+from localcrag.types import Strip
 
 MAX_PASSAGES_TO_SENDER = 8
 """How many passages before that of a sentence are looked through for the header of its mail."""
@@ -44,14 +44,8 @@ def sender_line(strip: Strip, question: str, neighbours: Neighbours | None = Non
             line = strip_at(passage, block.start, block.end, strip.score)
             if block.end <= end and (leads_to_earlier_mail(line) if is_quoted else is_mail_header(line)):
                 return line
-        earlier = _before(passage, neighbours)
+        earlier = passage_before(passage, neighbours)
         if earlier is None:
             return None
         passage = earlier
     return None
-
-
-def _before(passage: Passage, neighbours: Neighbours | None) -> Passage | None:
-    """The passage before another one in its document; None if there is none."""
-    beside = neighbours(passage) if neighbours is not None else ()
-    return next((each for each in beside if each.ordinal < passage.ordinal), None)

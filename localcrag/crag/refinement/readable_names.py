@@ -17,7 +17,9 @@ _NAME = re.compile(
     re.MULTILINE,
 )
 """A name that is one word to a program, before its value."""
-_WORD_JOINER = re.compile(r"[_.]+|(?<=[a-z\d])(?=[A-Z][a-z])")
+CAPITAL_BORDER = r"(?<=[a-z\d])(?=[A-Z][a-z])"
+"""Where a word begins in a name that joins them by nothing but a capital: "MeltingPoint"."""
+_WORD_JOINER = re.compile(rf"[_.]+|{CAPITAL_BORDER}")
 
 
 def in_words(text: str) -> str:

@@ -30,6 +30,7 @@ from localcrag.crag.refinement.strip_context import (
     is_definition,
     lead_above,
     led_to,
+    passage_before,
 )
 from localcrag.crag.refinement.strip_kinds import cells_of, is_row, named_cell
 from localcrag.crag.refinement.strip_spans import LIST_MARKER
@@ -246,13 +247,11 @@ def _headings_of(strip: Strip, neighbours: Neighbours | None, *, to_title: bool 
     outer = [text for text in passage.heading.split(HEADING_SEPARATOR) if text]
     outer += [passage.title] if to_title and passage.title else []
     lowest = min((block.level for block in inner), default=None)
-    if neighbours is None:
-        return
     for _ in range(MAX_PASSAGES_TO_TITLE if to_title else MAX_PASSAGES_BACK):
-        before = [each for each in neighbours(passage) if each.ordinal < passage.ordinal]
-        if not outer or not before:
+        before = passage_before(passage, neighbours) if outer else None
+        if before is None:
             return
-        passage = before[0]
+        passage = before
         for block in reversed(passage.blocks):
             text = " ".join(passage.text_between(block.start, block.end).split())
             is_above = lowest is None or block.level < lowest or (to_title and text == passage.title)

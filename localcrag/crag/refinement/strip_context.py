@@ -86,6 +86,12 @@ def judged_text(strip: Strip) -> str:
     return strip.passage.below_title(f"{speaker}: {text}" if speaker else text)
 
 
+def passage_before(passage: Passage, neighbours: Neighbours | None) -> Passage | None:
+    """The passage before another one in its document; None if there is none, or no ``neighbours``."""
+    beside = neighbours(passage) if neighbours is not None else ()
+    return next((each for each in beside if each.ordinal < passage.ordinal), None)
+
+
 def is_in_first_person(strip: Strip) -> bool:
     """Whether whoever wrote a strip speaks of himself in it."""
     return _FIRST_PERSON.search(strip.text) is not None

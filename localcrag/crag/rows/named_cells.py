@@ -30,6 +30,7 @@ from localcrag.crag.questions.query_terms import (
 )
 from localcrag.crag.questions.told_stories import told_around
 from localcrag.crag.refinement.calendar_spans import holds_on, months_in, months_of_row, weekdays_in
+from localcrag.crag.refinement.readable_names import CAPITAL_BORDER
 from localcrag.crag.refinement.strip_kinds import cells_of, named_cell
 from localcrag.crag.table_answers.table_values import respelled
 from localcrag.crag.table_answers.table_vocabulary import QUANTITY_WORDS
@@ -51,8 +52,7 @@ MIN_NEARLY_NAMED_TERMS = 4
 """The fewest words of a cell that is named if one of them is missing: "V-belt for drive Rasant 46"."""
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _WORD_JOINER = re.compile(r"[-_/.]")
-_NAME_JOINER = re.compile(rf"{_WORD_JOINER.pattern}|(?<=[a-z\d])(?=[A-Z][a-z])")
-"""What stands between the words of a name, if it is nothing but a capital: "MeltingPoint"."""
+_NAME_JOINER = re.compile(rf"{_WORD_JOINER.pattern}|{CAPITAL_BORDER}")
 _LIGHT_TERMS = terms(
     "against anybody between during happen happened into keep kept mean means need needed needs "
     "nobody onto over through under until use used within list listed row table"
