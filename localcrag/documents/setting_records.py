@@ -5,26 +5,43 @@
       native_name: Hmoob
 
 They are data and no settings if there are several at the top of a file, or below one of its top keys, with
-the same fields, plain values, and no comments between them.
+the same fields, plain values, and no comments between them. So are the items of a list that are mappings in
+braces, each on a line ("- {vessel: Tern, what: launch}"), and the tables of an array of TOML ("[[sensors]]").
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby, zip_longest
 from typing import NamedTuple
 
 from localcrag.documents.yaml_keys import YamlKey, keys_inside, yaml_keys
 
 MIN_KEYED_RECORDS, MIN_LISTED_RECORDS = 4, 3
 """The fewest records below keys, and items of a list, that are rows."""
+MIN_BRACED_RECORDS = 2
+"""The fewest items in braces, one below the other, that are rows."""
 MAX_DEPTH = 2
 """Records stand at the top of a file, or below one of its top keys."""
 MIN_FIELDS, MIN_SHARED_FIELDS = 2, 0.5
 """The fewest fields of an item, and the share of all fields that a record has on average at least."""
 
+_BRACED = re.compile(r"(?P<indent> *)- +(?P<mapping>\{[^{}]*\}) *")
+"""An item that is a mapping in braces, and all of its line."""
+_MAX_BRACED_CHARACTERS = 2_000
+_ARRAY = re.compile(r" *\[\[([\w.-]+)\]\] *")
+_ASSIGNMENT = re.compile(r"""[ \t]*[\w-]+[ \t]*=[ \t]*(?:"[^"]*"|'[^']*'|[^#])*""")
+"""A line of a table of TOML without a remark."""
+
 
 class SettingRecord(NamedTuple):
-    """The lines ``[first, end)`` of a file of settings, and the row that they are."""
+    """The lines ``[first, end)`` of a file of settings, and the row that they are.
+
+    The line above the first table of an array names it: ``[[sensors]]``.
+    """
 
     first: int
     end: int
@@ -41,7 +58,81 @@ class _Entry(NamedTuple):
 
 def setting_records(lines: Sequence[str]) -> list[SettingRecord]:
     """The records among the lines of a file of settings that are alike, in order."""
-    return [_row(entry) for run in _runs(lines) for entry in run]
+    found = [_row(entry) for run in _runs(lines) for entry in run]
+    return sorted([*found, *_braced_records(lines), *_array_records(lines)])
+
+
+def _braced_records(lines: Sequence[str]) -> Iterator[SettingRecord]:
+    """The records in braces of which several stand one below the other, and are indented alike."""
+    matches = [_BRACED.fullmatch(line) if len(line) <= _MAX_BRACED_CHARACTERS else None for line in lines]
+    fields = [_fields_of(match["mapping"]) if match else {} for match in matches]
+    indents = [
+        match["indent"] if match and held else None for match, held in zip(matches, fields, strict=True)
+    ]
+    first = 0
+    for indent, group in groupby(indents):
+        end = first + sum(1 for _ in group)
+        if indent is not None and end - first >= MIN_BRACED_RECORDS:
+            for at in range(first, end):
+                cells = (f"{name}: {value}" for name, value in fields[at].items())
+                yield SettingRecord(at, at + 1, "\n".join(cells))
+        first = end
+
+
+def _fields_of(mapping: str) -> dict[str, str]:
+    """The fields of a mapping in braces as they are written; none if it is no record of plain values."""
+    import yaml
+
+    try:
+        return _plain(yaml.load(mapping, yaml.BaseLoader))
+    except yaml.YAMLError:
+        return {}
+
+
+def _plain(fields: Mapping[str, object]) -> dict[str, str]:
+    """The fields of a record as text; none if it has fewer than two, or one with fields of its own."""
+    told = {
+        str(name): ", ".join(map(_told, value)) if isinstance(value, list) else _told(value)
+        for name, value in fields.items()
+        if not isinstance(value, dict)
+    }
+    return told if len(told) == len(fields) >= MIN_FIELDS else {}
+
+
+def _told(value: object) -> str:
+    """A value as it is written."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _array_records(lines: Sequence[str]) -> Iterator[SettingRecord]:
+    """The tables of arrays of TOML, if there are several of one with fields in common and without remarks.
+
+    The name of an array stays above the first of its tables.
+    """
+    starts = [at for at, line in enumerate(lines) if line.lstrip().startswith("[")]
+    tables: dict[str, list[tuple[int, int, dict[str, str]]]] = defaultdict(list)
+    for first, following in zip_longest(starts, starts[1:], fillvalue=len(lines)):
+        name = _ARRAY.fullmatch(lines[first])
+        if name is not None:
+            end = max(at for at in range(first, following) if lines[at].strip()) + 1
+            tables[name[1]].append((first, end, _assigned(lines[first + 1 : end])))
+    for of_array in tables.values():
+        named = [fields.keys() for *_, fields in of_array]
+        shared = MIN_SHARED_FIELDS * len(set[str]().union(*named)) * len(named)
+        if len(named) >= MIN_LISTED_RECORDS and all(named) and sum(map(len, named)) >= shared:
+            for number, (first, end, fields) in enumerate(of_array):
+                cells = (f"{name}: {value}" for name, value in fields.items())
+                yield SettingRecord(first if number else first + 1, end, "\n".join(cells))
+
+
+def _assigned(lines: Sequence[str]) -> dict[str, str]:
+    """The fields of a table of TOML; none if it has remarks, or other than plain values."""
+    if not all(_ASSIGNMENT.fullmatch(line) for line in lines):
+        return {}
+    try:
+        return _plain(tomllib.loads("\n".join(lines)))
+    except tomllib.TOMLDecodeError:
+        return {}
 
 
 def _runs(lines: Sequence[str]) -> Iterator[list[_Entry]]:

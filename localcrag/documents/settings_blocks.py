@@ -13,9 +13,9 @@ In a file without such sections a title in a comment, below a rule of its signs,
     #######################
     ### INITIAL CORRECTION
 
-Several records that are alike ("hmn:" above "name: Hmong") are rows, see :mod:`.setting_records`. A record of
-several of its kind ("[[sensors]]") has no name that tells it
-apart, and is no section.
+Several records that are alike ("hmn:" above "name: Hmong") are rows, see :mod:`.setting_records`. A table of
+an array ("[[sensors]]") has no name that tells it apart, and is no section; if it is a row, the name of the
+array is above the first one.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from localcrag.documents.yaml_keys import YamlKey, keys_inside, yaml_keys
 from localcrag.types import Block, BlockKind, Page
 
 _BRACKETS = re.compile(r"[ \t]*\[[\w.:/*@~-][^\[\]\n,{}]*\][ \t]*(?:[#;].*)?")
+_ARRAY_NAME = re.compile(r"[ \t]*\[\[")
 _GOES_ON = ("[", ",", "=")
 """How a line of a list of several lines ends, whose next line is no section."""
 _COMMENT_START = re.compile(r"[#;](?:[ \t#;]|$)|[#;]\w")
@@ -52,6 +53,8 @@ def settings_page(text: str) -> Page:
     for record in setting_records(lines):
         told += [*lines[last : record.first], record.text]
         told_levels += [*levels[last : record.first], _ROW]
+        if record.first and _ARRAY_NAME.match(lines[record.first - 1]):
+            told_levels[-2] = 1
         last = record.end
     told += lines[last:]
     told_levels += levels[last:]

@@ -47,7 +47,7 @@ class StillReading:
     source: str
 
 
-READING = 19
+READING = 20
 """The number of the way in which documents are read now; those read in an older way are read anew.
 
 18: with the decimal fractions of JSON as they are written;

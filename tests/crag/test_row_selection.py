@@ -81,6 +81,11 @@ def test_in_the_place_of_rows_that_are_not_named_stands_the_row_that_is() -> Non
     assert with_named_row([cut[0]], "Which lime is it?") == [cut[0]]
     assert with_named_row([cut[0], cut[3]], "Which material has the uppermost coat?") == [cut[2]]
     assert with_named_row([cut[0]], "Which coat is of NHL 5?") == [cut[0]]
+    terms = ("What: Repair · Gold: 4 hours", "What: Credit · Gold: 5 %", "What: Laminated pane · Gold: 2")
+    repair, credit, pane = strips(structured(*((BlockKind.ROW, row) for row in terms)))
+    assert with_named_row([credit], "What do we get if a Gold line isn't repaired?") == [credit]
+    assert with_named_row([credit], "How fast is a Gold repair?") == [repair]
+    assert with_named_row([credit], "How fast comes a laminated pane?") == [pane]
     cages = ("What: Cages · With: Desanol", "What: Cages, parvo or cat cold · With: Virolex")
     plain, parvo = strips(structured(*((BlockKind.ROW, row) for row in cages)))
     assert with_named_row([parvo], "Which product is for cages after parvo?") == [parvo]

@@ -37,6 +37,14 @@ def test_a_strip_is_sure_by_itself_or_if_hardly_another_comes_near_it() -> None:
     assert not borne_out(strips(0.54, 0.28, 0.28)) and not borne_out(strips(0.44)) and not borne_out([])
 
 
+def test_a_probable_strip_of_a_doubted_passage_is_not_sure() -> None:
+    doubted, believed = grade(0.29), grade(0.3)
+    for graded, sure in ((doubted, False), (believed, True)):
+        strip = whole(graded.hit.passage, 0.5)
+        assert borne_out([strip]) and borne_out([strip], "", [graded]) is sure
+        assert borne_out([replace(strip, score=0.55)], "", [graded])
+
+
 def test_the_same_text_twice_is_no_rival_of_itself() -> None:
     graded = grade(0.5).hit.passage
     copies = [replace(whole(graded, 0.5), text=text) for text in ("Same  text.", "Same text.", "Same\ntext.")]

@@ -7,7 +7,7 @@ import pytest
 from localcrag.crag.answering.aggregation import MAX_LISTED_ROWS, aggregated
 from localcrag.crag.table_answers.parsed_tables import tables_of
 from localcrag.crag.table_answers.table_matching import matched
-from localcrag.crag.table_answers.table_questions import recognised
+from localcrag.crag.table_answers.table_questions import asks_for_rows, asks_for_total, recognised
 from localcrag.types import Aggregate
 from tests.crag.test_aggregation import computed, passages, value
 
@@ -277,6 +277,14 @@ def test_a_verb_that_stands_in_no_cell_makes_an_answer_to_be_checked() -> None:
         assert match is not None and match.loose is loose
         found = aggregated(match)
         assert found is not None and found.computation.value == "2025-11-02"
+
+
+def test_a_time_that_is_past_is_no_superlative_and_a_total_loss_no_sum() -> None:
+    assert recognised("What did a family pay for the pool last year?") is None
+    assert not asks_for_rows("What was wrong with the restore of the pictures last June?")
+    assert asks_for_rows("What was the last delivery of oak?") and recognised("Which is the last month?")
+    assert not asks_for_total("How soon must it be usable after a total loss?")
+    assert asks_for_total("What is the total of the fees?")
 
 
 RATES = [

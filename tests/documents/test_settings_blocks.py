@@ -140,9 +140,54 @@ def test_records_that_are_alike_are_rows_with_what_they_are_known_by() -> None:
     assert rows(TONGUES.replace("name", "tongue"))[0] == "name: a\ntongue: A"
 
 
+BOOKINGS = """\
+month: 5
+bookings:
+  - {date: 2026-05-05, time: 09:00, vessel: Tern, slings: [6, 18]}
+  - {date: 2026-05-06, time: 13:00, vessel: "Blue: Peggy", slings: []}
+refused:
+  - {vessel: Duo, why: too wide}
+"""
+CHECKS = """\
+[paging]
+minutes = 10
+
+[[check]]
+name = "Room # A"
+warn = 26.0
+tell = ["pharmacy", "person on call"]
+
+[[check]]
+name = "Room B"
+warn = 27.0
+
+[[check]]
+name = 'links'
+page = true
+"""
+
+
+def test_records_in_braces_and_the_tables_of_an_array_are_rows() -> None:
+    assert rows(BOOKINGS) == [
+        "date: 2026-05-05\ntime: 09:00\nvessel: Tern\nslings: 6, 18",
+        "date: 2026-05-06\ntime: 13:00\nvessel: Blue: Peggy\nslings: ",
+    ]
+    assert "- {vessel: Duo, why: too wide}" in settings_page(BOOKINGS).text
+    assert rows(CHECKS) == [
+        "name: Room # A\nwarn: 26.0\ntell: pharmacy, person on call",
+        "name: Room B\nwarn: 27.0",
+        "name: links\npage: true",
+    ]
+    assert headings(CHECKS) == [(1, "[paging]"), (1, "[[check]]")]
+
+
 @pytest.mark.parametrize(
     "text",
     [
+        "closed:\n" + 2 * "  - {day: 4, why: {holiday: bank}}\n",
+        CHECKS.replace("27.0", "27.0  # too warm"),
+        CHECKS.replace("warn = 27.0", "# by hand"),
+        CHECKS.replace("page = true", "inner = {a = 1, b = 2}"),
         TONGUES.replace("d:\n  name: D\n", ""),
         TONGUES.replace("name: B", "name: B  # by hand"),
         TONGUES.replace("b:", "# by hand\nb:"),

@@ -40,6 +40,9 @@ another one is nearly as probable."""
 MAX_RIVALS, RIVAL_SHARE = 1, 0.5
 """How many other strips may be nearly as probable as one that probably answers, and the share of its
 probability from which on they are."""
+MIN_PROBABLE_GRADE = 0.3
+"""The grade of its passage that a strip needs which probably answers: below it, such a strip did not answer
+11 of 15 questions of six collections."""
 LONE_GRADE, LONE_LOG_ODDS = 0.3, 1.6
 """The grade from which on a passage surely answers by itself, and by how much its log-odds must then be above
 those of every other passage: its odds are five times as high."""
@@ -77,10 +80,10 @@ def is_sure(state: QuestionState, kept: Sequence[Strip]) -> bool:
         return True
     if policy is not Policy.CRAG or state.adapters.evaluator is None:
         return False
-    if borne_out(kept, state.question):
+    is_comparable = is_graded_by_evaluator(state)
+    if borne_out(kept, state.question, state.grades if is_comparable else ()):
         return True
-    is_alone = is_graded_by_evaluator(state) and stands_alone(kept, state.grades)
-    return is_alone and not _is_any_row(state.question, kept)
+    return is_comparable and stands_alone(kept, state.grades) and not _is_any_row(state.question, kept)
 
 
 def _is_any_row(question: str, kept: Sequence[Strip]) -> bool:
@@ -185,22 +188,25 @@ def _messages_after(passage: Passage, strip: Strip) -> Iterator[str]:
         yield from passage.text[line_end:].split("\n")
 
 
-def borne_out(strips: Sequence[Strip], question: str = "") -> bool:
+def borne_out(strips: Sequence[Strip], question: str = "", grades: Sequence[Grade] = ()) -> bool:
     """Whether a strip surely answers: by its own probability, or since few others come near it.
 
     What stands in one list or short paragraph with it is read with it, and is no rival of it. If the
     ``question`` is in another language than the strip, only its own probability counts: what the others have
-    is not comparable.
+    is not comparable. So it is if the passage of the strip is doubted.
 
     Args:
         strips: the strips that were kept, with the evaluator's probabilities as scores.
         question: the question, if its language is to be considered.
+        grades: the grades of the passages on the evaluator's scale, if they are to be considered.
     """
     if not strips:
         return False
     best = max(strips, key=lambda strip: strip.score)
     if best.score >= SURE_STRIP or _is_across(question, best.text):
         return best.score >= SURE_STRIP
+    if confidences_of(grades).get(best.passage.id, 1.0) < MIN_PROBABLE_GRADE:
+        return False
     rivals = [strip for strip in strips if not is_read_with(strip, best)]
     own = " ".join(best.text.split())
     near = {" ".join(strip.text.split()) for strip in rivals if strip.score >= RIVAL_SHARE * best.score}

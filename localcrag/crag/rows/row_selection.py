@@ -42,6 +42,7 @@ MAX_DAY_CHARACTERS = 24
 _ORDINAL = re.compile(rf"\b(?:(\d+)(?:st|nd|rd|th)|{'|'.join(ORDINALS.split())})\b")
 _ROW_NUMBER = re.compile(r"\d+(?:\.\d+)*[-.)]? (?=[^\W\d])")
 """The number in front of the name of a row: "2 Levelling"."""
+_PARTICIPLE = re.compile(r"\b[^\W\d_]{3,}ed\b", re.IGNORECASE)
 _NEXT = re.compile(r"\b(?:next|still (?:due|open)|nächste[rnms]?|prochaine?s?|próxim[oa]s?)\b", re.IGNORECASE)
 """How a question asks for what is to come."""
 
@@ -155,7 +156,7 @@ def with_named_row(kept: Sequence[Strip], question: str) -> list[Strip]:
     for (_, columns), rows in tables.items():
         every = [row for row in strips(rows[0].passage) if is_row(row) and _columns(row) == columns]
         said = terms_within(f"{' '.join(columns)} {headings_above(rows[0])} {rows[0].passage.title}")
-        named = [row for row in every if _is_named(asked, row)]
+        named = [row for row in every if _is_named(question, asked, row)]
         if not named and len(rows) >= MIN_UNNAMED_ROWS:
             named = [row for row in every if _first_terms(row) & asked.words - said]
         spans = set(map(span, named))
@@ -182,11 +183,15 @@ def _first_terms(row: Strip) -> set[str]:
     return terms_within(_ROW_NUMBER.sub("", first_cell(row)[1], count=1))
 
 
-def _is_named(asked: CellQuery, row: Strip) -> bool:
-    """Whether a question has the whole name in the first cell of a row, which is no total."""
-    name = _first_terms(row)
+def _is_named(question: str, asked: CellQuery, row: Strip) -> bool:
+    """Whether a question has the whole name in the first cell of a row, which is no total.
+
+    A verb names no row: "if a line isn't repaired in time" does not ask for the row "Repair".
+    """
+    name, value = _first_terms(row), first_cell(row)[1].casefold()
+    told = _PARTICIPLE.sub(lambda word: word[0] if word[0].casefold() in value else "", question)
     is_name = any(map(str.isalpha, "".join(name))) and not name <= _TOTAL_TERMS
-    return is_name and name <= asked.words
+    return is_name and name <= asked.words and not name & (terms_within(question) - terms_within(told))
 
 
 def _has_named_cell(asked: CellQuery, row: Strip) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -15,6 +15,7 @@ from localcrag.crag.table_answers.table_vocabulary import (
     COMPARATORS,
     FUNCTION_WORDS,
     NEGATIONS,
+    PERIODS_BEHIND,
     PLURALS,
     SPENDING_VERBS,
     SPLIT_COMPARATORS,
@@ -330,6 +331,13 @@ def number_at(tokens: list[QuestionToken], at: int) -> tuple[Decimal, str, int] 
     if not unit and following in ("million", "billion"):
         return value, following, 2
     return value, unit, 1
+
+
+def names_period(words: Sequence[str], at: int) -> bool:
+    """Whether a word says which time is meant: "first quarter", "last June", but not "the last month"."""
+    if words[at] == "last" and words[max(0, at - 1)] == "the":
+        return False
+    return not PERIODS_BEHIND.get(words[at], frozenset()).isdisjoint(words[at + 1 : at + 2])
 
 
 def noun_phrase(tokens: list[QuestionToken], at: int) -> list[int]:

@@ -18,6 +18,7 @@ from localcrag.crag.table_answers.question_words import (
     NumberCondition,
     QuestionToken,
     lacking_of,
+    names_period,
     negation_of,
     noun_phrase,
     number_at,
@@ -36,7 +37,6 @@ from localcrag.crag.table_answers.table_vocabulary import (
     HIGH,
     LIGHT_VERBS,
     NEGATIONS,
-    ORDERED_PERIODS,
     PLURALS,
     ROW_NAMES,
     SUPERLATIVES,
@@ -61,7 +61,7 @@ _OF_THEM = frozenset(word_list("the these those our my your"))
 _FINAL_PHRASES = (("in", "the", "end"), ("finally",), ("eventually",))
 """How a question says that it asks for what something cost at last."""
 _TOTAL_ASKED = re.compile(
-    r"\b(?:total|totals|altogether|in all|all together|in sum|sum of|adds? up|added up)\b"
+    r"(?<!\ba )\b(?:total|totals)\b|\b(?:altogether|in all|all together|in sum|sum of|adds? up|added up)\b"
     r"|\btogether\W*$|\b(?:insgesamt|zusammen|gesamtsumme|summe)\b|\bau total\b|\ben total\b|\bin totale\b",
     re.IGNORECASE,
 )
@@ -277,8 +277,7 @@ def _superlatives(tokens: list[QuestionToken]) -> list[tuple[int, int, str, str]
             found.append((at, 2, *pair))
             at += 2
             continue
-        is_ordinal = words[at] == "first" and not ORDERED_PERIODS.isdisjoint(words[at + 1 : at + 2])
-        if (one := SUPERLATIVES.get(words[at])) and not is_ordinal:
+        if (one := SUPERLATIVES.get(words[at])) and not names_period(words, at):
             found.append((at, 1, *one))
         at += 1
     return found

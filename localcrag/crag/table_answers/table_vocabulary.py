@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from localcrag.crag.questions.calendar_dates import MONTHS, WEEKDAYS
 from localcrag.crag.table_answers.table_values import root, word_list
 
 FUNCTION_WORDS = frozenset(
@@ -73,8 +76,16 @@ ROW_NAMES = frozenset(word_list("row rows record records"))
 """Words for the rows of a table, whatever they are."""
 PLURALS = frozenset(word_list("children men people women"))
 """Nouns of several things that do not end as others do."""
-ORDERED_PERIODS = frozenset(word_list("quarter half term semester"))
-"""Parts of a year, of which "first" says which one."""
+_PERIODS = word_list("quarter half term semester")
+PERIODS_BEHIND: Mapping[str, frozenset[str]] = {
+    "first": frozenset(_PERIODS),
+    "last": frozenset(_PERIODS).union(
+        MONTHS,
+        WEEKDAYS,
+        word_list("autumn decade fall month night season spring summer week weekend winter year"),
+    ),
+}
+"""The times before which a word says which one is meant: "first quarter", "last June"."""
 NEGATIONS = frozenset(
     word_list(
         """
