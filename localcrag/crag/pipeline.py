@@ -32,7 +32,7 @@ from localcrag.crag.answering.aggregation import compute, show_computed
 from localcrag.crag.answering.answer_builder import AnswerBuilder
 from localcrag.crag.answering.closest_passages import say_closest
 from localcrag.crag.correction import correct_by, corrections_for, keep_better_question
-from localcrag.crag.doubts.amendments import with_amendments
+from localcrag.crag.doubts.amendments import with_amendments, with_corrections
 from localcrag.crag.doubts.empty_fields import empty_fields
 from localcrag.crag.doubts.reasons import has_doubts
 from localcrag.crag.doubts.sureness import (
@@ -222,7 +222,7 @@ class Pipeline:
         weak = is_weak(state, shown)
         sure = not weak and is_sure(state, shown) and not state.doubtful and not loses_best(kept, shown)
         sure = sure and not has_doubts(state, kept, shown)
-        kept = yield from with_amendments(state, kept)
+        kept = with_corrections((yield from with_amendments(state, kept)))
         return Finding(state, tuple(kept), sure, bound, weak)
 
     def _answer(self, whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:

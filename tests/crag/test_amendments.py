@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from localcrag.crag.doubts.amendments import amendments_among, corrections_first
+from localcrag.crag.doubts.amendments import amendments_among, corrections_first, with_corrections
 from localcrag.crag.refinement.knowledge_strips import strips
 from localcrag.types import BlockKind, Passage, Strip
 from tests.crag.values import passage, structured
@@ -67,3 +67,20 @@ def test_a_correction_stands_before_what_it_corrects() -> None:
     assert corrections_first([first, other]) == [first, other]
     told = strips(passage("The sale is on 6 June, a Saturday. It was moved to 13 June."))
     assert corrections_first(told) == told
+
+
+def test_what_says_that_the_best_strip_is_otherwise_now_is_as_probable_as_that() -> None:
+    texts = (
+        "The foundation decides on 12 November.",
+        "The foundation has moved it to 26 November.",
+        "The sale was moved to 26 November.",
+        "The foundation has moved it to 12 November.",
+    )
+    best, later, *others = (
+        replace(strips(passage(text, source=f"/{at}.txt"))[0], score=0.1 if at else 0.8)
+        for at, text in enumerate(texts)
+    )
+    told = with_corrections([best, later, *others])
+    assert told == [best, replace(later, score=0.8), *others]
+    assert with_corrections([replace(later, score=0.9), best]) == [replace(later, score=0.9), best]
+    assert with_corrections([]) == []

@@ -25,6 +25,9 @@ MAX_AMENDMENT_CHARACTERS = 400
 """The longest item of an amendment that is shown whole; of a longer one it is a sentence."""
 MIN_TITLE_SHARE = 0.5
 """The share of the words of a document's title that must stand in what amends it."""
+MIN_SHARED_WORDS = 0.5
+"""The share of the words of a strip that must stand in one which corrects it."""
+_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _CLAUSE = re.compile(r"^[ \t>*-]*(?:§ ?)?(\d{1,3}(?:\.\d{1,3})+)\.?\s", re.MULTILINE)
 """The number that a clause begins with."""
 _NAMED = (
@@ -63,6 +66,27 @@ def with_amendments(state: QuestionState, kept: Sequence[Strip]) -> Steps[list[S
     known = set(map(span, told))
     at = list(kept).index(best)
     return [s for s in (*kept[:at], *told, *kept[at:]) if s in told or span(s) not in known]
+
+
+def with_corrections(kept: Sequence[Strip]) -> list[Strip]:
+    """The strips, those that say that what the best one tells is now otherwise as probable as that.
+
+    "It has moved its decision to the 26th" is hardly about what was asked, but it is about the decision of
+    which the best strip says that it comes on the 12th: they share their words, and have other numbers.
+    """
+    best = max(kept, key=lambda strip: strip.score, default=None)
+    if best is None or _CORRECTION.search(best.text) or not (told := set(_NUMBER.findall(best.text))):
+        return list(kept)
+    own = {term for term in terms(best.text) if term.isalpha()}
+    return [
+        replace(strip, score=best.score)
+        if strip.passage.document != best.passage.document
+        and _CORRECTION.search(strip.text)
+        and len(own & terms(strip.text)) >= MIN_SHARED_WORDS * len(own) > 0
+        and set(_NUMBER.findall(strip.text)) - told
+        else strip
+        for strip in kept
+    ]
 
 
 def amendments_among(passages: Iterable[Passage], amended: Strip, question: str) -> list[Strip]:
