@@ -31,6 +31,7 @@ from localcrag.crag.answering import generation
 from localcrag.crag.answering.aggregation import compute, show_computed
 from localcrag.crag.answering.answer_builder import AnswerBuilder
 from localcrag.crag.answering.closest_passages import say_closest
+from localcrag.crag.answering.presumed_tables import compute_presumed
 from localcrag.crag.correction import correct_by, corrections_for, keep_better_question
 from localcrag.crag.doubts.amendments import with_amendments, with_corrections
 from localcrag.crag.doubts.empty_fields import empty_fields
@@ -222,6 +223,9 @@ class Pipeline:
         weak = is_weak(state, shown)
         sure = not weak and is_sure(state, shown) and not state.doubtful and not loses_best(kept, shown)
         sure = sure and not has_doubts(state, kept, shown)
+        if not sure and (computed := (yield from compute_presumed(state, shown))):
+            state.computed = computed
+            return Finding(state, computed.rows, sure=False)
         kept = with_corrections((yield from with_amendments(state, kept)))
         return Finding(state, tuple(kept), sure, bound, weak)
 

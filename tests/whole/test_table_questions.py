@@ -8,29 +8,36 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
 from localcrag.crag.answering.aggregation import compute
+from localcrag.crag.answering.presumed_tables import LEFT_OUT, compute_presumed
+from localcrag.crag.doubts.sureness import PROBABLE_STRIP
 from localcrag.crag.judges.graders import YesNoGrader
 from localcrag.crag.pipeline import Pipeline
-from localcrag.crag.state import Adapters, PipelineOptions, Query, QuestionState
+from localcrag.crag.refinement.knowledge_strips import strips
+from localcrag.crag.refinement.strip_kinds import first_cell
+from localcrag.crag.state import Adapters, ComputedAnswer, PipelineOptions, Query, QuestionState
 from localcrag.crag.table_answers.table_questions import recognised
 from localcrag.documents import LocalCorpus, LocalFile
-from localcrag.events import Computed, Event, Graded, answer_of
+from localcrag.events import Computed, Degraded, Event, Graded, answer_of, observed, result_of
 from localcrag.filters import parse
 from localcrag.store.knowledge_bases import KnowledgeBases
 from localcrag.store.lance_store import LanceStore
 from localcrag.types import (
     Action,
     Answer,
+    Grade,
     Hit,
     IndexedDocument,
     Status,
+    Strip,
     StripKind,
     Thresholds,
+    Verdict,
 )
 from tests.documents.builders import Sheet, drawn_pdf, xlsx
 from tests.documents.conftest import tokenizer_file
@@ -399,6 +406,44 @@ def test_no_model_is_asked_and_every_step_is_an_event(asker: _Asker) -> None:
         "left_out": ("1 row without a value of Pairs", "1 row of totals"),
         "page": None,
     }
+
+
+PRESUMED = "How many of the puffin islands of the survey are in Shetland?"
+
+
+def presumed(state: QuestionState, kept: Sequence[Strip]) -> tuple[ComputedAnswer | None, list[Event]]:
+    events: list[Event] = []
+    steps = observed(compute_presumed(state, kept), events.append)
+    return result_of(steps), events
+
+
+def test_words_that_no_table_has_are_left_out_if_its_rows_are_not_sure_to_answer(asker: _Asker) -> None:
+    source = next(source for source in asker.store.indexed() if source.endswith("islands.csv"))
+    (first, *_) = asker.store.passages({source: _hash(asker.store, source)}, limit=10)
+    row = replace(strips(first)[2], score=PROBABLE_STRIP - 0.01)
+    state = asker.state(PRESUMED)
+    found, (computed, told) = presumed(state, [row])
+    assert found is not None and found.computation.value == "3" and state.doubtful
+    assert isinstance(computed, Computed) and isinstance(told, Degraded)
+    assert told.reason == LEFT_OUT.format(words="puffin, survey")
+    assert presumed(asker.state(PRESUMED), [replace(row, score=PROBABLE_STRIP)])[0] is not None
+    named = f"How many {first_cell(row)[1]} islands of the survey are in Shetland?"
+    assert presumed(asker.state(named), [replace(row, score=PROBABLE_STRIP)])[0] is None
+    assert presumed(asker.state("How is the sea?"), [row])[0] is None
+    switched_off = replace(asker.state(PRESUMED), options=replace(state.options, tables=False))
+    assert presumed(switched_off, [row])[0] is None
+
+
+def test_without_a_strip_the_best_passages_must_be_of_one_table(asker: _Asker) -> None:
+    source = next(source for source in asker.store.indexed() if source.endswith("seeds.csv"))
+    grades = [
+        Grade(Hit(passage, 0.0), Verdict.NO, 0.1)
+        for passage in asker.store.passages({source: _hash(asker.store, source)}, limit=3)
+    ]
+    question = "How many plants are of the kind bean?"
+    assert presumed(replace(asker.state(question), grades=grades), [])[0] is not None
+    assert presumed(replace(asker.state(question), grades=grades[:2]), [])[0] is None
+    assert presumed(replace(asker.state(PRESUMED), grades=grades), [])[0] is None
 
 
 def test_a_filter_says_which_of_two_tables_is_meant(asker: _Asker) -> None:

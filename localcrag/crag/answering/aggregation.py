@@ -86,11 +86,8 @@ def compute(
     near = {hit.passage.source for hit in found[: state.options.passages] if _has_rows(hit.passage)}
     answers: dict[tuple[object, ...], tuple[ComputedAnswer, bool, bool]] = {}
     for source, group in groupby(passages, key=lambda passage: passage.source):
-        of_document = list(group)
-        is_readable = len(of_document) <= MAX_PASSAGES and not any(
-            MARK_OPENING in p.text for p in of_document
-        )
-        for match in document_matches(question, of_document, state.filter) if is_readable else ():
+        of_document = readable(list(group))
+        for match in document_matches(question, of_document, state.filter) if of_document else ():
             content = tuple(tuple(row.cells.items()) for row in match.rows)
             computed = aggregated(match)
             if computed is None and match.loose:
@@ -113,6 +110,17 @@ def compute(
     state.action = Action.CORRECT
     yield Decided(Action.CORRECT, state.options.policy, f"computed from {rows_of(only.computation)}")
     return only
+
+
+def table_passages(state: QuestionState, source: str, document: str) -> list[Passage]:
+    """All passages of a document, in order; none if there are too many of them, or one is not readable."""
+    return readable(state.adapters.store.passages({source: document}, limit=MAX_PASSAGES + 1))
+
+
+def readable(passages: list[Passage]) -> list[Passage]:
+    """The passages of a document, if they are not too many, and none has the mark that answers set."""
+    is_readable = len(passages) <= MAX_PASSAGES and not any(MARK_OPENING in p.text for p in passages)
+    return passages if is_readable else []
 
 
 def _agreed(answers: Sequence[tuple[ComputedAnswer, bool, bool]]) -> list[tuple[ComputedAnswer, bool, bool]]:

@@ -144,14 +144,19 @@ class RowNouns(TableMeasures):
         is_known = is_named or is_row or is_any or is_person or is_unnamed
         is_extreme = self.question.operation in EXTREMES
         if not is_known and not (self.may_name_rows(at) if is_extreme else self.may_drop_subject()):
+            if self.question.is_lenient:
+                return
             raise UnclearError
         token.used = True
 
     def is_of_events(self, column: str) -> bool:
-        """Whether the numbers of a column are of what happened once, which adds up: money, time, deaths."""
+        """Whether the numbers of a column are of what happened once, which adds up: money, time, deaths.
+
+        So is what two other columns make together, as units and what each costs.
+        """
         header = set(roots(self.table.wording(column)))
         is_money = header & (QUANTITY_WORDS["spending"] | QUANTITY_WORDS["price"] | EVENT_WORDS)
-        return bool(is_money or self.units(column) & (CURRENCIES | _DURATIONS))
+        return bool(is_money or self.units(column) & (CURRENCIES | _DURATIONS)) or self.is_product(column)
 
     def is_of_days(self, column: str) -> bool:
         """Whether the numbers of a column are of one day each, by its name, or by that of the table.

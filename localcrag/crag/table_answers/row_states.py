@@ -182,7 +182,7 @@ class RowStates(TableConditions):
         return True
 
     def take_lacking(self) -> None:
-        """Account for "no receipt": a row counts if it says no in that column, or nothing.
+        """Account for "no receipt", "no sugar": a row counts if it says no in that column, or nothing, or 0.
 
         A verb before it says no more: "play no instrument". Raises UnclearError if there is no such column.
         """
@@ -190,7 +190,7 @@ class RowStates(TableConditions):
         if not lacking:
             return
         said = {self.tokens[at].root for at in lacking}
-        kinds = self.of_kind(ColumnKind.FLAG, ColumnKind.TEXT)
+        kinds = (*self.of_kind(ColumnKind.FLAG, ColumnKind.TEXT), *self.quantities)
         columns = [column for column in kinds if set(self.named(column)) == said]
         if not columns and self._take_excluded(said):
             return
@@ -201,6 +201,9 @@ class RowStates(TableConditions):
             values = self.kinds[column].values
             rows = frozenset(at for at, value in enumerate(values) if value is False)
             shown = f"{self.table.header(column)} = no"
+        elif column in self.quantities:
+            rows = frozenset(at for at, value in enumerate(self.kinds[column].values) if value == 0)
+            shown = f"{self.table.header(column)} = 0"
         else:
             rows = frozenset(at for at, cell in enumerate(self.cells(column)) if _says_none(cell))
             shown = f"no {self.table.header(column)}"

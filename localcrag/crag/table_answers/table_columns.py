@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -178,15 +178,26 @@ class TableColumns:
         if not full:
             if not touched:
                 return ""
-            (only, *others) = touched
-            if others or not self._names_by_last_word(only, said):
+            full = self._of_totals(touched, said) if len(touched) > 1 else touched
+            if len(full) != 1 or (full == touched and not self._names_by_last_word(full[0], said)):
                 raise UnclearError
-            full = [only]
         name = self.table.wording(full[0])
         header = {*roots(name), *content(name)}
         for at in open_places:
             self.tokens[at].used = not header.isdisjoint(meanings(self.tokens[at]))
         return full[0]
+
+    def _of_totals(self, columns: Sequence[str], said: Set[str]) -> list[str]:
+        """Of columns that words only touch, those that have no other word but "total": it is what is meant.
+
+        "Sleeps the most" is about "sleep_total" beside "sleep_rem". The match is then loose.
+        """
+        self.loose = True
+        return [
+            c
+            for c in columns
+            if {*self.named(c), *qualifiers(self.table.wording(c))} - said == {root("total")}
+        ]
 
     def _naming_words(self, column: str) -> set[str]:
         """The words of a column's name of which a question must have one; of "Total" it is that one."""

@@ -43,6 +43,8 @@ from localcrag.crag.table_answers.table_values import (
 from localcrag.crag.table_answers.table_vocabulary import FUNCTION_WORDS, PERSONS
 from localcrag.types import Aggregate
 
+MAX_LEFT_OUT = 4
+"""The most words of a question that may be left out, if any may."""
 _PLACES = frozenset(map(root, word_list("place location site city town island country region station")))
 _NUMBER_OF = re.compile(r"number|how many|no\. of .+|number of .+|anzahl.*", re.IGNORECASE)
 """The name of a column that says how many of a thing there are, if "number" does not number the rows."""
@@ -148,8 +150,10 @@ class _Matching(RowNouns):
         if asked.about == "time":
             self.take_contents(column)
         is_denial_open = asked.negation >= 0 and not self.denied
-        if asked.open_tokens() or is_denial_open or (asked.listing and not self.conditions):
+        if is_denial_open or (asked.listing and not self.conditions):
             raise UnclearError
+        if open_places := asked.open_tokens():
+            self._leave_out(open_places)
         values = self.kinds[column] if column else ColumnValues(ColumnKind.TEXT)
         match = TableMatch(
             self.table,
@@ -163,6 +167,8 @@ class _Matching(RowNouns):
             self.loose,
             self.is_named_otherwise,
         )
+        if asked.is_lenient and self._has_several_values(match) and self.is_of_events(column):
+            match = self._summed_by_entity(match)
         self._check(match)
         return self._checked_totals(replace(match, loose=match.loose or self._adds_unproven_totals(match)))
 
@@ -202,7 +208,9 @@ class _Matching(RowNouns):
             self.take_row_word(head[0])
         elif asked.of_rows or (self.counts_persons and not subject):
             return ""
-        elif asked.operation is Aggregate.COUNT and not subject and not self.counts_a_value():
+        elif asked.operation is Aggregate.COUNT and not (
+            subject or self.counts_a_value() or asked.is_lenient
+        ):
             raise UnclearError
         if asked.operation is not Aggregate.COUNT and not subject:
             open_places = asked.open_tokens()
@@ -233,6 +241,19 @@ class _Matching(RowNouns):
             self.tokens[at].used = any(is_akin(self.tokens[at].root, word) for word in self.named(found[0]))
         return found[0]
 
+    def _leave_out(self, places: Sequence[int]) -> None:
+        """Leave words of the question out that stand nowhere in the table. The match is then loose.
+
+        Raises UnclearError unless that is allowed, the words are few and no numbers, and something else of
+        the question says which rows count.
+        """
+        asked = self.question
+        counts_all = asked.operation is Aggregate.COUNT and not self.conditions
+        has_number = any(self.tokens[at].is_number for at in places)
+        if not asked.is_lenient or counts_all or has_number or len(places) > MAX_LEFT_OUT:
+            raise UnclearError
+        self.loose = True
+
     # ------------------------------------------------------------------------------ sense
 
     def _check(self, match: TableMatch) -> None:
@@ -242,7 +263,7 @@ class _Matching(RowNouns):
             header = set(roots(self.table.wording(match.column)))
             if said := qualifiers(self.table.wording(match.column)):
                 is_total = asked.operation is Aggregate.TOTAL and said == {root("total")}
-                is_named = len(self.named(match.column)) > 1 or bool(asked.measured)
+                is_named = len(self.named(match.column)) > 1 or bool(asked.measured) or asked.is_lenient
                 if not is_total or not is_named:
                     raise UnclearError
             if asked.operation is Aggregate.TOTAL and (header & RATES or match.values.unit in RATE_UNITS):
@@ -265,13 +286,25 @@ class _Matching(RowNouns):
             cells = [cell for cell in self.cells(match.entity) if cell]
             if len(cells) / 2 < len(set(cells)) < len(cells):
                 raise UnclearError
-        if asked.operation in EXTREMES and match.entity and asked.about in ("", "deaths"):
-            values: dict[str, set[object]] = {}
-            cells = self.cells(match.entity)
-            for at in (n for n in range(len(cells)) if all(n in c.rows for c in match.conditions)):
-                values.setdefault(cells[at], set()).add(match.values.values[at])
-            if any(len(found) > 1 for found in values.values()):
-                raise UnclearError
+        if asked.about in ("", "deaths") and self._has_several_values(match):
+            raise UnclearError
+
+    def _has_several_values(self, match: TableMatch) -> bool:
+        """Whether one of which the most or the least is asked for has several rows with other values."""
+        if match.question.operation not in EXTREMES or not match.entity:
+            return False
+        values: dict[str, set[object]] = {}
+        cells = self.cells(match.entity)
+        for at in (n for n in range(len(cells)) if all(n in c.rows for c in match.conditions)):
+            values.setdefault(cells[at], set()).add(match.values.values[at])
+        return any(len(found) > 1 for found in values.values())
+
+    def _summed_by_entity(self, match: TableMatch) -> TableMatch:
+        """The match with the sums of the rows of each one of which the most or the least is asked for."""
+        asked, column = match.question, match.entity
+        grouping = Grouping(self.table.wording(column), tuple(self.cells(column)), asked.highest)
+        summed = replace(asked, operation=Aggregate.TOTAL, grouped=column)
+        return replace(match, question=summed, entity="", grouping=grouping)
 
     def _adds_unproven_totals(self, match: TableMatch) -> bool:
         """Whether a column is added up that is called a total, and is not known to be that of its own row."""

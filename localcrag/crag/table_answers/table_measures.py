@@ -53,6 +53,8 @@ _SUM_WORDS = _FINAL_WORDS | _root_set(
     "estimate estimated planned plan budget budgeted total sum net gross due offer"
 )
 """Words that name a column of sums of money by themselves."""
+_MONEY_WORDS = _root_set("money revenue turnover takings")
+"""Words of a question for sums of money, however their column is called."""
 _FEE_WORDS = _root_set("fee fare charge gebühr")
 """Words that name a column of what was paid for each row."""
 _NUMBER_WORDS = _root_set("number quantity qty count pieces anzahl menge stück nombre cantidad")
@@ -111,6 +113,7 @@ class TableMeasures(SpelledValues):
                     for at in asked.subject:
                         token = self.tokens[at]
                         token.used = token.low not in SPENDING_VERBS or self.is_about(token.root)
+                column = column or self._money_said()
                 if not column and not asked.spending and asked.asking == "how much":
                     column, self.loose = self._fees(), True
                     if not column:
@@ -139,6 +142,8 @@ class TableMeasures(SpelledValues):
                 if not column and about:
                     column = self.column_about(self.quantities, about)
                     self._take_quantity(column, about)
+                if not column and not asked.about:
+                    column = self._money_said()
                 if not column and not asked.about and self._names_nothing_after():
                     column = self.quantities[0] if len(self.quantities) == 1 else ""
                 if not column and not asked.about:
@@ -345,6 +350,20 @@ class TableMeasures(SpelledValues):
         if len(money) != 1:
             raise UnclearError
         return money[0]
+
+    def _money_said(self) -> str:
+        """The one column of what something cost, for a word that no column has: "revenue", "the most money".
+
+        The word is then accounted for, and the match is loose. "" if no word of the question is one.
+        """
+        places = [at for at in self.question.open_tokens() if self.tokens[at].root in _MONEY_WORDS]
+        if not places:
+            return ""
+        column = self._costs()
+        for at in places:
+            self.tokens[at].used = True
+        self.loose = True
+        return column
 
     def _fees(self) -> str:
         """The one column of money, if its numbers are what was paid for each row: fees, and no prices.

@@ -84,6 +84,7 @@ class TableQuestion:
     went, else "". ``change`` is what it asks for the most of, if that is a change from one column to another,
     and ``beside`` the passages that may say what the codes of a table mean. ``of_rows`` says that it counts
     rows by that name: "how many records". ``measured`` is added up, ``grouped`` tells groups apart.
+    ``is_lenient`` says that words may be left out which stand nowhere in the table.
     """
 
     tokens: list[QuestionToken]
@@ -107,6 +108,7 @@ class TableQuestion:
     of_rows: bool = False
     measured: str = ""
     grouped: str = ""
+    is_lenient: bool = False
 
     @property
     def says_has(self) -> bool:

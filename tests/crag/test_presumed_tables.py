@@ -1,0 +1,66 @@
+"""Words that stand nowhere in a table are left out where that is allowed; the answer is to be checked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from localcrag.crag.answering.aggregation import aggregated
+from localcrag.crag.table_answers.parsed_tables import tables_of
+from localcrag.crag.table_answers.table_matching import matched
+from localcrag.crag.table_answers.table_questions import recognised
+from tests.crag.test_aggregation import passages
+
+BATS = [
+    "name: Noctule · roost: tree · sleep_total: 19.5 · sleep_rem: 2 · young: 1",
+    "name: Serotine · roost: house · sleep_total: 19.9 · sleep_rem: 1.5 · young: 0",
+    "name: Barbastelle · roost: tree · sleep_total: 18.2 · sleep_rem: 3 · young: 2",
+]
+SALES = [
+    "Day: 2026-03-02 · Rep: Ida · Region: North · Units: 3 · Unit price: 4 · Total: 12",
+    "Day: 2026-03-02 · Rep: Jon · Region: South · Units: 5 · Unit price: 2 · Total: 10",
+    "Day: 2026-03-05 · Rep: Ida · Region: North · Units: 1 · Unit price: 6 · Total: 6",
+    "Day: 2026-03-06 · Rep: Mae · Region: South · Units: 2 · Unit price: 8 · Total: 16",
+]
+
+
+def presumed(question: str, rows: list[str], *, is_lenient: bool = True) -> str | None:
+    form, (table,) = recognised(question), tables_of(passages(rows))
+    assert form is not None
+    match = matched(replace(form, is_lenient=is_lenient), table)
+    found = aggregated(match) if match is not None else None
+    assert match is None or match.loose
+    return found.computation.value if found is not None else None
+
+
+@pytest.mark.parametrize(
+    ("question", "rows", "value"),
+    [
+        ("How many species of the survey live in a tree?", BATS, "2"),
+        ("Which mammal sleeps the most hours a day?", BATS, "19.9"),
+        ("How many mammals have no young at all?", BATS, "1"),
+        ("What is the total revenue that Ida made with pens?", SALES, "18"),
+        ("Which sales rep brought in the most money overall?", SALES, "18"),
+        ("Which market stall had the most units?", SALES, "5"),
+    ],
+)
+def test_words_are_left_out_that_stand_nowhere(question: str, rows: list[str], value: str) -> None:
+    assert presumed(question, rows) == value
+    assert presumed(question, rows, is_lenient=False) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "rows"),
+    [
+        ("How many mammals of the survey are there in Wales?", BATS),
+        ("How many species lived in a tree in 1998?", BATS),
+        ("Which mammal of the north of England in the survey of that wet summer sleeps the most?", BATS),
+        ("Which rep had the most complaints?", SALES),
+        ("What is the average weight of the pens?", SALES),
+    ],
+)
+def test_it_is_not_computed_if_nothing_tells_the_rows_or_a_number_is_left(
+    question: str, rows: list[str]
+) -> None:
+    assert presumed(question, rows) is None
