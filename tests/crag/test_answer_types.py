@@ -104,6 +104,25 @@ def test_a_time_or_two_numbers(question: str, text: str, lacks: bool) -> None:
 
 
 @pytest.mark.parametrize(
+    ("question", "text", "lacks"),
+    [
+        ("Which firm builds the bridge?", "Built of larch on steel.", True),
+        (
+            "Which firm supplies the Dark Ridge lamps?",
+            "The district of Dark Ridge has 24 lamps from May.",
+            True,
+        ),
+        ("Which firm builds the bridge?", "Toft builds it.", False),
+        ("Which carrier brings it?", "It comes by Norrwave.", False),
+        ("What supplier do we use?", "Part: pump · Supplier: Toft & Sons", False),
+        ("Which company should I ask?", "Ask the one that built it.", False),
+    ],
+)
+def test_a_firm_is_told_by_a_name(question: str, text: str, lacks: bool) -> None:
+    assert lacks_asked_type(question, text) is lacks
+
+
+@pytest.mark.parametrize(
     ("text", "headings", "lacks"),
     [
         ("Prize draw: one day on the boat, drawn on Sunday at 16:00", "", True),

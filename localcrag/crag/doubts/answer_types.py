@@ -158,6 +158,16 @@ _BOTH_ASKED = re.compile(
 _FIGURE = re.compile(rf"\d+(?:[.,:/]\d+)*|\b(?:{_NUMBER_WORDS})\b", re.IGNORECASE)
 _WHO_ASKED = re.compile(r"^(?:and |so |but )?(?:who|whom|whose)\b", re.IGNORECASE)
 _FULL_NAME = re.compile(r"[A-ZÀ-Þ][\w.'’-]* [A-ZÀ-Þ][\w'’-]+")
+_FIRM_ASKED = re.compile(
+    r"\b(?:which|what) (?:[\w-]+ )?(?:firm|company|supplier|carrier|contractor|vendor|manufacturer|maker"
+    r"|dealer|insurer|airline|publisher)\b(?! (?:do|does|did|should|must|can|has to|have to) (?:i|we|you|one)\b)",
+    re.IGNORECASE,
+)
+_NAME = re.compile(
+    r"(?<=[\w,;:'’)\]·—–-] )[A-ZÀ-Þ][\w&'’.-]*"
+    r"|(?:(?<=\n)|(?<=[.!?] ))[A-ZÀ-Þ][\w&'’-]*(?![\w&'’-]| (?:of|on|in|at|by|with|for|from|to|under|over)\b)"
+)
+"""A word with a capital letter: within a sentence, or at the start of one but not before a preposition."""
 _TIME_WORD = re.compile(
     r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april|may|june|july|august|september"
     r"|october|november|december|days?|weeks?|months?|years?|hours?|minutes?|today|tomorrow|spring|summer|autumn"
@@ -256,6 +266,12 @@ def _figures(text: str) -> Iterator[str]:
     return (match[0].casefold() for match in _FIGURE.finditer(text))
 
 
+def _tells_name(text: str, question: str) -> bool:
+    """Whether a text has a word with a capital letter that is not in the question, and is no time."""
+    asked = terms(question)
+    return any(terms(name) - asked for name in _NAME.findall(f"\n{text}") if not _TIME_WORD.fullmatch(name))
+
+
 def _tells_of_others(text: str, question: str) -> bool:
     """Whether a text has a word for someone: one that is in the question in no form, and is no time."""
     asked = terms(question)
@@ -284,5 +300,6 @@ _TYPES = (
     _AnswerType(_asks_by(_HOUR_ASKED), _has(_HOUR_TOLD)),
     _AnswerType(_asks_by(_HOURS_ASKED), _tells_several_hours),
     _AnswerType(_asks_by(_BOTH_ASKED), _tells_several_figures),
+    _AnswerType(_asks_by(_FIRM_ASKED), _tells_name),
 )
 """The types of answers, in the order in which they are tried."""
