@@ -160,7 +160,8 @@ _WHO_ASKED = re.compile(r"^(?:and |so |but )?(?:who|whom|whose)\b", re.IGNORECAS
 _FULL_NAME = re.compile(r"[A-ZÀ-Þ][\w.'’-]* [A-ZÀ-Þ][\w'’-]+")
 _FIRM_ASKED = re.compile(
     r"\b(?:which|what) (?:[\w-]+ )?(?:firm|company|supplier|carrier|contractor|vendor|manufacturer|maker"
-    r"|dealer|insurer|airline|publisher)\b(?! (?:do|does|did|should|must|can|has to|have to) (?:i|we|you|one)\b)",
+    r"|dealer|insurer|airline|publisher)\b"
+    r"(?! (?:do|does|did|should|must|can|has to|have to) (?:i|we|you|one)\b)",
     re.IGNORECASE,
 )
 _NAME = re.compile(
