@@ -18,7 +18,7 @@ from localcrag.crag.doubts.sureness import (
 from localcrag.crag.doubts.told_numbers import contradicted_numbers, missing_numbers
 from localcrag.crag.refinement.knowledge_strips import strips, whole
 from localcrag.crag.state import QuestionState
-from localcrag.types import Answer, BlockKind, Grade, Mode, Status, Strip, Thresholds
+from localcrag.types import Answer, BlockKind, Grade, Mode, Status, Strip, Thresholds, Verdict
 from tests.crag.test_pipeline import scripted
 from tests.crag.values import grade, passage, structured
 from tests.crag.world import World, answer
@@ -37,12 +37,16 @@ def test_a_strip_is_sure_by_itself_or_if_hardly_another_comes_near_it() -> None:
     assert not borne_out(strips(0.54, 0.28, 0.28)) and not borne_out(strips(0.44)) and not borne_out([])
 
 
-def test_a_probable_strip_of_a_doubted_passage_is_not_sure() -> None:
+def test_a_probable_strip_of_a_doubted_passage_is_not_sure_if_another_one_is_better() -> None:
     doubted, believed = grade(0.29), grade(0.3)
+    better = Grade(
+        replace(grade(0.5).hit, passage=passage("Better.", source="/better.txt")), Verdict.YES, 0.5
+    )
     for graded, sure in ((doubted, False), (believed, True)):
         strip = whole(graded.hit.passage, 0.5)
-        assert borne_out([strip]) and borne_out([strip], "", [graded]) is sure
-        assert borne_out([replace(strip, score=0.55)], "", [graded])
+        assert borne_out([strip]) and borne_out([strip], "", [graded, better]) is sure
+        assert borne_out([strip], "", [graded])
+        assert borne_out([replace(strip, score=0.55)], "", [graded, better])
 
 
 def test_the_same_text_twice_is_no_rival_of_itself() -> None:

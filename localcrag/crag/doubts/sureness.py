@@ -41,8 +41,8 @@ MAX_RIVALS, RIVAL_SHARE = 1, 0.5
 """How many other strips may be nearly as probable as one that probably answers, and the share of its
 probability from which on they are."""
 MIN_PROBABLE_GRADE = 0.3
-"""The grade of its passage that a strip needs which probably answers: below it, such a strip did not answer
-11 of 15 questions of six collections."""
+"""The grade that its passage needs, unless none has a higher one, for a strip that probably answers: of such
+strips below it, of a passage that is not the best one, none answered any of 8 questions of six collections."""
 LONE_GRADE, LONE_LOG_ODDS = 0.3, 1.6
 """The grade from which on a passage surely answers by itself, and by how much its log-odds must then be above
 those of every other passage: its odds are five times as high."""
@@ -193,7 +193,7 @@ def borne_out(strips: Sequence[Strip], question: str = "", grades: Sequence[Grad
 
     What stands in one list or short paragraph with it is read with it, and is no rival of it. If the
     ``question`` is in another language than the strip, only its own probability counts: what the others have
-    is not comparable. So it is if the passage of the strip is doubted.
+    is not comparable. So it is if the passage of the strip is doubted, and another one less.
 
     Args:
         strips: the strips that were kept, with the evaluator's probabilities as scores.
@@ -205,12 +205,14 @@ def borne_out(strips: Sequence[Strip], question: str = "", grades: Sequence[Grad
     best = max(strips, key=lambda strip: strip.score)
     if best.score >= SURE_STRIP or _is_across(question, best.text):
         return best.score >= SURE_STRIP
-    if confidences_of(grades).get(best.passage.id, 1.0) < MIN_PROBABLE_GRADE:
+    confidences = confidences_of(grades)
+    own, highest = confidences.get(best.passage.id, 1.0), max(confidences.values(), default=0.0)
+    if own < min(MIN_PROBABLE_GRADE, highest):
         return False
     rivals = [strip for strip in strips if not is_read_with(strip, best)]
-    own = " ".join(best.text.split())
+    text = " ".join(best.text.split())
     near = {" ".join(strip.text.split()) for strip in rivals if strip.score >= RIVAL_SHARE * best.score}
-    return best.score >= PROBABLE_STRIP and len(near - {own}) <= MAX_RIVALS
+    return best.score >= PROBABLE_STRIP and len(near - {text}) <= MAX_RIVALS
 
 
 def _is_across(question: str, text: str) -> bool:
