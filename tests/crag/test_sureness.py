@@ -77,6 +77,12 @@ def test_a_passage_stands_alone_if_no_other_is_nearly_as_probable(
     assert not stands_alone([], grades)
 
 
+def test_a_doubted_passage_stands_alone_if_its_best_strip_has_some_probability() -> None:
+    for confidence, score, alone in ((0.15, 0.2, True), (0.15, 0.19, False), (0.14, 0.4, False)):
+        grades = [grade(confidence), grade(0.02, text="another passage")]
+        assert stands_alone([whole(grades[0].hit.passage, score)], grades) is alone
+
+
 def test_the_strip_that_is_shown_must_be_of_that_passage() -> None:
     first, second = grade(0.4), grade(0.05)
     strips = [whole(first.hit.passage, 0.1), whole(second.hit.passage, 0.2)]

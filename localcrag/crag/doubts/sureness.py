@@ -41,11 +41,14 @@ MAX_RIVALS, RIVAL_SHARE = 1, 0.5
 """How many other strips may be nearly as probable as one that probably answers, and the share of its
 probability from which on they are."""
 MIN_PROBABLE_GRADE = 0.3
-"""The grade that its passage needs, unless none has a higher one, for a strip that probably answers: of such
-strips below it, of a passage that is not the best one, none answered any of 8 questions of six collections."""
+"""The grade that its passage needs, unless none has a higher one, for a strip that probably answers: strips of
+passages below it that were not the best ones answered none of 8 questions of six collections."""
 LONE_GRADE, LONE_LOG_ODDS = 0.3, 1.6
 """The grade from which on a passage surely answers by itself, and by how much its log-odds must then be above
 those of every other passage: its odds are five times as high."""
+LOW_LONE_GRADE, LOW_LONE_STRIP = 0.15, 0.2
+"""The grade from which on it does if its best strip has such a probability: of the questions of six
+collections that would else be unsure, 7 were answered by these, and none wrongly."""
 EQUAL_ROW_SHARE, MIN_EQUAL_ROWS = 0.9, 2
 """The share of the probability of a row from which on another one is as probable, and how many others make it
 one of many."""
@@ -231,7 +234,8 @@ def stands_alone(strips: Sequence[Strip], grades: Sequence[Grade]) -> bool:
     confidences = confidences_of(grades)
     if not strips or not confidences:
         return False
-    best = max(strips, key=lambda strip: strip.score).passage.id
-    confidence = confidences.pop(best, 0.0)
+    best = max(strips, key=lambda strip: strip.score)
+    confidence = confidences.pop(best.passage.id, 0.0)
     others = max(confidences.values(), default=0.0)
-    return confidence >= LONE_GRADE and log_odds(confidence) - log_odds(others) >= LONE_LOG_ODDS
+    least = LOW_LONE_GRADE if best.score >= LOW_LONE_STRIP else LONE_GRADE
+    return confidence >= least and log_odds(confidence) - log_odds(others) >= LONE_LOG_ODDS
