@@ -41,8 +41,8 @@ MAX_RIVALS, RIVAL_SHARE = 1, 0.5
 """How many other strips may be nearly as probable as one that probably answers, and the share of its
 probability from which on they are."""
 MIN_PROBABLE_GRADE = 0.3
-"""The grade that its passage needs, unless none has a higher one, for a strip that probably answers: strips of
-passages below it that were not the best ones answered none of 8 questions of six collections."""
+"""The grade that its passage needs for a strip that probably answers, unless none has a higher one: strips of
+other passages below it answered none of 8 questions of six collections."""
 LONE_GRADE, LONE_LOG_ODDS = 0.3, 1.6
 """The grade from which on a passage surely answers by itself, and by how much its log-odds must then be above
 those of every other passage: its odds are five times as high."""
