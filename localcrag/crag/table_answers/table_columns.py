@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from localcrag.crag.table_answers.column_abbreviations import with_names_in_full
 from localcrag.crag.table_answers.parsed_tables import ParsedRow, ParsedTable, words_apart
 from localcrag.crag.table_answers.question_words import QuestionToken
 from localcrag.crag.table_answers.table_questions import TableQuestion
@@ -53,7 +54,10 @@ _YEAR_WORDS = frozenset(
 _ID_WORDS = frozenset(map(root, word_list("id number no nr code zip postcode phone telephone ticket")))
 """Words in the name of a column whose numbers only name the rows."""
 QUALIFIERS = frozenset(
-    map(root, word_list("mean average total worst best previous target sum subtotal") + tuple(SUPERLATIVES))
+    map(
+        root,
+        word_list("mean average avg total worst best previous target sum subtotal") + tuple(SUPERLATIVES),
+    )
 ) - {root("last"), root("first"), root("min")}
 """Words in the name of a column that make it another one: "highest level" is not "level"."""
 
@@ -105,6 +109,11 @@ class TableColumns:
     value_spans: list[tuple[int, int]] = field(default_factory=list)
     excluded: list[tuple[str, str]] = field(default_factory=list)
     is_named_otherwise: bool = False
+
+    def __post_init__(self) -> None:
+        """Let the columns go by the words of the question that their names abbreviate."""
+        self.table, is_doubtful = with_names_in_full(self.table, self.tokens)
+        self.loose = self.loose or is_doubtful
 
     @property
     def tokens(self) -> list[QuestionToken]:

@@ -218,20 +218,21 @@ class TableConditions(TableColumns):
                 )
 
     def _take_number(self, at: int) -> None:
-        """Account for a number behind the name of its column: "building 3"."""
-        before = self.tokens[at - 1]
-        columns = [
-            column
-            for column in self.of_kind(ColumnKind.NUMBER, ColumnKind.TEXT)
-            if self.named(column) == (before.root,)
-        ]
+        """Account for a number beside the name of its column: "building 3", "with 6 cylinders"."""
         text = self.tokens[at].text
-        rows = frozenset(n for c in columns for n, cell in enumerate(self.cells(c)) if cell.strip() == text)
-        if len(columns) == 1 and rows:
-            self.conditions.append(
-                RowCondition(columns[0], f"{self.table.header(columns[0])} = {text}", rows)
-            )
-            before.used = self.tokens[at].used = True
+        for beside, kinds in ((at - 1, (ColumnKind.NUMBER, ColumnKind.TEXT)), (at + 1, (ColumnKind.NUMBER,))):
+            word = self.tokens[beside] if 0 <= beside < len(self.tokens) else None
+            if word is None or word.used or beside in self.question.subject:
+                continue
+            columns = [column for column in self.of_kind(*kinds) if self.named(column) == (word.root,)]
+            columns = [c for c in columns if beside < at or c in self.quantities]
+            cells = self.cells(columns[0]) if len(columns) == 1 else []
+            rows = frozenset(n for n, cell in enumerate(cells) if cell.strip() == text)
+            if rows:
+                shown = f"{self.table.header(columns[0])} = {text}"
+                self.conditions.append(RowCondition(columns[0], shown, rows))
+                word.used = self.tokens[at].used = True
+                return
 
     def take_dates(self) -> None:
         """Account for years and months as conditions on a column of years or dates."""
