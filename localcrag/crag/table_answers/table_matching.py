@@ -40,7 +40,7 @@ from localcrag.crag.table_answers.table_values import (
     roots,
     word_list,
 )
-from localcrag.crag.table_answers.table_vocabulary import FUNCTION_WORDS, PERSONS
+from localcrag.crag.table_answers.table_vocabulary import FUNCTION_WORDS, PERSONS, QUANTITY_WORDS
 from localcrag.types import Aggregate
 
 _PLACES = frozenset(map(root, word_list("place location site city town island country region station")))
@@ -265,13 +265,35 @@ class _Matching(RowNouns):
             cells = [cell for cell in self.cells(match.entity) if cell]
             if len(cells) / 2 < len(set(cells)) < len(cells):
                 raise UnclearError
-        if asked.operation in EXTREMES and match.entity and asked.about in ("", "deaths"):
+        self._check_one_row(match)
+        if asked.operation in EXTREMES and match.entity and self._names_amount(match.column):
             values: dict[str, set[object]] = {}
             cells = self.cells(match.entity)
             for at in (n for n in range(len(cells)) if all(n in c.rows for c in match.conditions)):
                 values.setdefault(cells[at], set()).add(match.values.values[at])
             if any(len(found) > 1 for found in values.values()):
                 raise UnclearError
+
+    def _check_one_row(self, match: TableMatch) -> None:
+        """Refuse to look for the most in one row that the question names: "the biggest cost in 2022"."""
+        met = [n for n in range(len(self.rows)) if all(n in c.rows for c in match.conditions)]
+        named = [condition.column for condition in match.conditions]
+        if match.question.operation in EXTREMES and len(met) == 1 and self.label in named:
+            raise UnclearError
+
+    def _names_amount(self, column: str) -> bool:
+        """Whether the most is asked for of a column that the question names, and not what is longest itself.
+
+        "The longest days late" of a group may be those of one row, or all of them.
+        """
+        about = self.question.about
+        if about in ("", "deaths"):
+            return True
+        said = {token.root for token in self.tokens}
+        is_named = bool(said & set(self.named(column))) and about not in ("age", "time", "merit")
+        return is_named and not set(roots(self.table.wording(column))) & QUANTITY_WORDS.get(
+            about, frozenset()
+        )
 
     def _adds_unproven_totals(self, match: TableMatch) -> bool:
         """Whether a column is added up that is called a total, and is not known to be that of its own row."""

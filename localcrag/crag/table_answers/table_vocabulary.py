@@ -208,7 +208,8 @@ PERSONS = frozenset(
             teacher player driver student winner manager customer client guest candidate runner salesperson
             tenant resident patient buyer seller supplier rider pupil volunteer speaker applicant holder
             director chair colleague passenger victim pilot captain doctor nurse trainer coach cook artist
-            beekeeper borrower donor gardener reader scorer sponsor swimmer technician worker
+            beekeeper borrower donor gardener host reader scorer skipper sponsor swimmer technician
+            trainee tutor worker
             """
         ),
     )
