@@ -60,7 +60,19 @@ HOUSEHOLD = """year,rent,wages,energy,insurance
 2024,10200,9800,3100,690
 2025,10800,16050,2950,720
 """
+CASH = """month,income,rent,food,notes
+January,3000,900,410,
+February,3100,900,385,cold
+March,2900,950,420,
+"""
+POWER = """Year,Wind (GWh),Coal (GWh),Gas (GWh),Total (GWh)
+2021,310,420,250,980
+2022,390,400,210,1000
+2023,450,300,190,940
+"""
 FILES = {
+    "cash.csv": CASH,
+    "power_sources.csv": POWER,
     "cars.csv": CARS,
     "staff.csv": STAFF,
     "orders.csv": ORDERS,
@@ -171,4 +183,44 @@ def test_the_first_places_of_an_order_are_told_and_any_one_of_them(
     ],
 )
 def test_what_may_be_of_one_row_or_of_many_is_left_alone(tmp_path: Path, file: str, question: str) -> None:
+    assert text_of(tmp_path, file, question) is None
+
+
+@pytest.mark.parametrize(
+    ("file", "question", "answer", "is_loose"),
+    [
+        ("household_costs.csv", "What did we spend most on in 2024?", "rent has the most: 2024 10200", SURE),
+        ("household_costs.csv", "What did we spend the least on in 2023?", "insurance has the least", SURE),
+        ("household_costs.csv", "What was the biggest cost in 2022?", "wages is the biggest", SURE),
+        ("household_costs.csv", "Which cost was the lowest in 2025?", "insurance is the lowest", SURE),
+        ("household_costs.csv", "Which was higher in 2025, rent or wages?", "wages is the highest", SURE),
+        ("household_costs.csv", "Did we pay more for energy or insurance in 2023?", "energy is", SURE),
+        ("power_sources.csv", "Which source was the largest in 2022?", "Coal (GWh) is the largest", SURE),
+        ("power_sources.csv", "What was the biggest source in 2023?", "Wind (GWh) is the biggest", SURE),
+        ("power_sources.csv", "Which was lower in 2021, gas or wind?", "Gas (GWh) is the lowest", SURE),
+        ("cash.csv", "Which was higher in March, rent or food?", "rent is the highest: March 950", SURE),
+    ],
+)
+def test_the_column_with_the_most_in_a_row_is_told(
+    tmp_path: Path, file: str, question: str, answer: str, is_loose: bool
+) -> None:
+    found = text_of(tmp_path, file, question)
+    assert found is not None
+    assert answer in found[0]
+    assert found[1] is is_loose
+
+
+@pytest.mark.parametrize(
+    ("file", "question"),
+    [
+        ("cash.csv", "What did we spend most on in February?"),
+        ("household_costs.csv", "What did we spend most on in 2021?"),
+        ("household_costs.csv", "Which tenant was the largest in 2022?"),
+        ("towns.csv", "What was the biggest cost in Alm?"),
+        ("staff.csv", "What did we spend most on in Sales?"),
+    ],
+)
+def test_columns_that_are_no_parts_of_one_whole_are_not_compared(
+    tmp_path: Path, file: str, question: str
+) -> None:
     assert text_of(tmp_path, file, question) is None
