@@ -14,7 +14,7 @@ from localcrag.crag.table_answers.parsed_tables import ParsedTable
 from localcrag.crag.table_answers.question_words import tokens_of, with_plain_wording
 from localcrag.crag.table_answers.row_extremes import extreme_of_row, things_of
 from localcrag.crag.table_answers.row_groups import Grouping
-from localcrag.crag.table_answers.table_columns import RowCondition, content
+from localcrag.crag.table_answers.table_columns import RowCondition, content, required_words
 from localcrag.crag.table_answers.table_matching import TableMatch
 from localcrag.crag.table_answers.table_questions import MAX_WORDS
 from localcrag.crag.table_answers.table_values import root, roots
@@ -75,7 +75,11 @@ class ComparedQuestion:
         """Which of two columns has more in the row that is named; it is loose if a verb is left over."""
         things = things_of(table)
         said = [
-            [column for column in things if content(table.wording(column)) == content(name)]
+            [
+                column
+                for column in things
+                if content(name) in (content(table.wording(column)), required_words(table.wording(column)))
+            ]
             for name in self.names
         ]
         columns = [column for found in said for column in found]
