@@ -70,7 +70,29 @@ POWER = """Year,Wind (GWh),Coal (GWh),Gas (GWh),Total (GWh)
 2022,390,400,210,1000
 2023,450,300,190,940
 """
+CALLS = """date,farm,ewes,lambs,alive
+2025-03-01,Ash Farm,2,4,3
+2025-03-04,Brook,1,2,2
+2025-03-09,Ash Farm,1,2,1
+2025-03-12,Croft,3,5,5
+"""
+VERLEIH = """Gerät,Kunde,Tage,Gebühr
+Bagger,Huber,3,240
+Walze,Maier,2,130
+Bagger,Maier,1,80
+Leiter,Huber,5,50
+Bagger,Vogt,4,320
+"""
+DEPENSES = """Poste,Client,Montant
+Loyer,Durand,900
+Voyage,Petit,300
+Loyer,Petit,600
+Repas,Durand,200
+"""
 FILES = {
+    "vet_callouts.csv": CALLS,
+    "verleih.csv": VERLEIH,
+    "depenses.csv": DEPENSES,
     "cash.csv": CASH,
     "power_sources.csv": POWER,
     "cars.csv": CARS,
@@ -224,3 +246,29 @@ def test_columns_that_are_no_parts_of_one_whole_are_not_compared(
     tmp_path: Path, file: str, question: str
 ) -> None:
     assert text_of(tmp_path, file, question) is None
+
+
+@pytest.mark.parametrize(
+    ("file", "question", "value", "is_loose"),
+    [
+        ("cars.csv", "What's the average horsepower of cars with 4 cylinders?", "77.5", SURE),
+        ("vet_callouts.csv", "How many living lambs came out of all call-outs together?", "11", CHECK),
+        ("verleih.csv", "Wie viel Prozent der Gebühren kommen von Huber?", "35.4 %", SURE),
+        ("verleih.csv", "Welcher Anteil der Tage entfällt auf Bagger?", "53.3 %", SURE),
+        ("verleih.csv", "Wie viel Prozent der Einträge sind von Vogt?", "20.0 %", SURE),
+        ("verleih.csv", "Gebühren insgesamt pro Kunde", "Vogt: 320; Huber: 290; Maier: 210", SURE),
+        ("verleih.csv", "Wie viele Einträge gibt es pro Gerät?", "Bagger: 3; Walze: 1; Leiter: 1", SURE),
+        ("verleih.csv", "Welcher Kunde hat die zweithöchste Gebühr insgesamt?", "290", SURE),
+        ("depenses.csv", "Quel pourcentage des montants vient de Durand ?", "55.0 %", SURE),
+        ("depenses.csv", "Quelle part du montant va au loyer ?", "75.0 %", SURE),
+        ("depenses.csv", "Wie viel Prozent der Tage kommen von Durand?", None, SURE),
+        ("vet_callouts.csv", "How many living lambs were there in total?", None, SURE),
+        ("vet_callouts.csv", "How many living calves came out of all call-outs together?", None, SURE),
+    ],
+)
+def test_sums_and_shares_are_computed_over_the_rows_that_are_meant(
+    tmp_path: Path, file: str, question: str, value: str | None, is_loose: bool
+) -> None:
+    found = asked(tmp_path, file, question, FILES[file])
+    assert (found[0].computation.value if found else None) == value
+    assert found is None or found[1] is is_loose

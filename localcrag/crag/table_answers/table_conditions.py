@@ -33,6 +33,8 @@ _TO_MONTH = frozenset({("to",), ("until",), ("till",), ("through",)})
 _MONTH_OF_NAME = re.compile(r"(?<!\d)(?P<year>(?:19|20)\d\d)-(?P<month>0[1-9]|1[0-2])(?![-\d])")
 """The month of a year in the name of a table: "drug-stock-2026-03"."""
 _QUARTER = re.compile(r"Q[1-4]", re.IGNORECASE)
+_HAVING = frozenset(word_list("with have has had having"))
+"""The words before a number of what a row has."""
 _SIGNS = {">": "more than", "<": "less than", ">=": "at least", "<=": "at most", "=": "="}
 _TEMPORAL_SIGNS = {">": "after", "<": "before", ">=": "since"}
 
@@ -216,6 +218,12 @@ class TableConditions(TableColumns):
                 self.tokens[at].used = at not in self.question.subject[-1:] and (
                     word in named or any(is_akin(word, other) for other in named)
                 )
+
+    def take_numbers_had(self) -> None:
+        """Account for numbers of what the rows that count have: "of cars with 4 cylinders"."""
+        for at, token in enumerate(self.tokens):
+            if token.is_number and not token.used and at and self.tokens[at - 1].low in _HAVING:
+                self._take_number(at)
 
     def _take_number(self, at: int) -> None:
         """Account for a number beside the name of its column: "building 3", "with 6 cylinders"."""

@@ -117,6 +117,7 @@ class _Matching(RowNouns):
         for condition in asked.conditions:
             compared = self.compared(condition)
             self.conditions += [compared] if compared not in self.conditions else []
+        self.take_numbers_had()
         column = self.measure()
         self.take_values(column)
         self.take_compounds()
@@ -164,7 +165,8 @@ class _Matching(RowNouns):
             self.is_named_otherwise,
         )
         self._check(match)
-        return self._checked_totals(replace(match, loose=match.loose or self._adds_unproven_totals(match)))
+        is_doubtful = self.loose or self._adds_unproven_totals(match)
+        return self._checked_totals(replace(match, loose=is_doubtful))
 
     # ------------------------------------------------------------------------------ what is asked for
 
@@ -357,7 +359,15 @@ class _Matching(RowNouns):
             return
         cells = self.cells(self.label)
         is_repeated = self.label in varying or len(set(cells)) < len(cells)
-        if match.question.operation is Aggregate.TOTAL and (
-            is_repeated or self.is_panel(match.question.grouped)
-        ):
+        is_over_times = is_repeated or self.is_panel(match.question.grouped)
+        if match.question.operation is not Aggregate.TOTAL or not is_over_times:
+            return
+        if not self._says_all_rows() or any(map(self.is_panel, self.of_kind(ColumnKind.TEXT))):
             raise UnclearError
+        self.loose = True
+
+    def _says_all_rows(self) -> bool:
+        """Whether a question names all rows by the table's own name: "of all call-outs together"."""
+        ends = {word for name in self.table.own_names for word in roots(name)[-1:]}
+        pairs = zip(self.tokens, self.tokens[1:], strict=False)
+        return any(one.low == "all" and root(other.text.replace("-", "")) in ends for one, other in pairs)

@@ -75,7 +75,10 @@ class TableNames(RowStates):
             is_one_of_years = token.is_number and len(self._numbers_in_names) > 1
             is_done = token.low.endswith("ed") and any(is_akin(token.root, word) for word in known)
             is_adjective = token.text[0].isupper() and any(is_akin(token.root, word) for word in known)
-            is_known = token.root in known or is_done or is_adjective or season_of(token.text) in known
+            is_joined = "-" in token.text and root(token.text.replace("-", "")) in known
+            is_known = (
+                token.root in known or is_joined or is_done or is_adjective or season_of(token.text) in known
+            )
             token.used = is_known and token.root not in within and not is_one_of_years
         self._take_rest_of_names()
 
