@@ -83,12 +83,7 @@ class TableMeasures(SpelledValues):
             return self._added_up(asked.measured)
         match asked.operation:
             case Aggregate.COUNT:
-                said = (
-                    self.part_counted() or self.column_said(self.quantities, everywhere)
-                    if asked.in_total
-                    else ""
-                )
-                if column := said:
+                if asked.in_total and (column := self.number_said()):
                     if not all(self.tokens[at].used for at in asked.subject[-1:]):
                         raise UnclearError
                     asked.operation = Aggregate.TOTAL
