@@ -89,7 +89,29 @@ Voyage,Petit,300
 Loyer,Petit,600
 Repas,Durand,200
 """
+SLEEPERS = """name,genus,sleep_total,bodywt
+Cheetah,Acinonyx,12.1,50
+Owl monkey,Aotus,17,0.48
+Cow,Bos,4,600
+Big brown bat,Eptesicus,19.7,0.023
+"""
+CRIMES = """state,violent,murder
+Alabama,459.9,7.1
+Alaska,632.6,3.2
+Idaho,228.5,1.4
+"""
+SALES = """OrderDate	Region	Rep	Item	Units	Unit_Cost	Total
+2016-01-06	East	Jones	Pencil	95	1.99	189.05
+2016-01-23	Central	Kivell	Binder	50	19.99	999.50
+2016-02-09	Central	Jardine	Pencil	36	4.99	179.64
+2016-02-26	Central	Kivell	Pen	27	19.99	539.73
+2016-03-15	West	Sorvino	Pencil	56	2.99	167.44
+2016-04-01	East	Jones	Binder	60	4.99	299.40
+"""
 FILES = {
+    "msleep.csv": SLEEPERS,
+    "statecrime.csv": CRIMES,
+    "office-sales.tsv": SALES,
     "vet_callouts.csv": CALLS,
     "verleih.csv": VERLEIH,
     "depenses.csv": DEPENSES,
@@ -131,6 +153,11 @@ def text_of(tmp_path: Path, file: str, question: str) -> tuple[str, bool] | None
         ("towns.csv", "What is the total population?", "The total of pop: 20,600", SURE),
         ("towns.csv", "average temperature by region", "North: 7.15", SURE),
         ("towns.csv", "Which town has the lowest temperature?", "Alm has the lowest: temp 6.1", SURE),
+        ("msleep.csv", "Which animal has the highest body weight?", "Cow has the highest: bodywt", CHECK),
+        ("statecrime.csv", "Which state has the most violent crime?", "Alaska has the most", SURE),
+        ("office-sales.tsv", "Who sold the most units?", "Jones has the highest total of Units", SURE),
+        ("office-sales.tsv", "What is the total for the East region?", "The total of Total: 488.45", SURE),
+        ("office-sales.tsv", "Top two reps by total", "Kivell: 1,539.23", SURE),
     ],
 )
 def test_a_column_is_known_by_what_its_name_abbreviates(

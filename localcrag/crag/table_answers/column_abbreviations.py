@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, pairwise
 
 from localcrag.crag.table_answers.parsed_tables import ParsedTable, words_apart
 from localcrag.crag.table_answers.question_words import QuestionToken
@@ -105,10 +106,11 @@ def _meanings(parts: Sequence[str], tokens: Sequence[QuestionToken]) -> dict[str
     said = {token.low for token in tokens}
     found: dict[str, _Meaning] = {}
     for part in parts:
-        is_short = MIN_LETTERS <= len(part) <= MAX_LETTERS and part.isalpha()
-        if not is_short or part in said or part in _UNSAID or month_number(part):
+        is_short = MIN_LETTERS <= len(part) <= MAX_LETTERS
+        if not part.isalpha() or part in said or part in _UNSAID or month_number(part):
             continue
-        meanings = {roots(each.words): each for each in _meant(part, tokens, full)}
+        meant = chain(_meant(part, tokens, full) if is_short else (), _joined(part, tokens))
+        meanings = {roots(each.words): each for each in meant}
         if len(meanings) == 1:
             found[part] = next(iter(meanings.values()))
     words = [roots(meaning.words) for meaning in found.values()]
@@ -135,6 +137,20 @@ def _meant(part: str, tokens: Sequence[QuestionToken], full: set[str]) -> Iterat
         )
         if initials == part and is_named:
             yield _Meaning(" ".join(token.text for token in within), is_sure=len(part) >= MIN_SURE_LETTERS)
+
+
+def _joined(part: str, tokens: Sequence[QuestionToken]) -> Iterator[_Meaning]:
+    """The two words of a question that a part of a name joins, the second perhaps cut: "bodywt"."""
+    for one, other in pairwise(tokens):
+        rest = part.removeprefix(one.low)
+        is_named = not ({one.low, other.low} & _UNSAID or one.is_number or other.is_number)
+        if not is_named or len(one.low) < MIN_SURE_LETTERS or rest == part:
+            continue
+        is_cut = len(rest) >= MIN_LETTERS and (
+            other.root in _COMMON.get(rest, ()) or _begins(rest, other.low)
+        )
+        if rest == other.low or is_cut:
+            yield _Meaning(f"{one.text} {other.text}", is_sure=True)
 
 
 def _begins(part: str, word: str) -> bool:

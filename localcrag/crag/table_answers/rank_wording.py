@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from localcrag.crag.table_answers.question_words import with_plain_wording
 from localcrag.crag.table_answers.table_vocabulary import (
     LOW,
     ORDINAL_NUMBERS,
@@ -73,6 +74,17 @@ class Ranking:
 
     place: int = 1
     count: int = 1
+
+
+def plain_and_ranking(question: str) -> tuple[str, Ranking | None]:
+    """A question in the plain wording of tables, and the part of an order that it asks for.
+
+    Args:
+        question: the question in English.
+    """
+    plain, ranking = without_ranking(question)
+    plain = with_plain_wording(plain)
+    return (plain, ranking) if ranking is not None else without_ranking(plain)
 
 
 def without_ranking(question: str) -> tuple[str, Ranking | None]:

@@ -25,6 +25,7 @@ from localcrag.crag.table_answers.table_values import (
 )
 from localcrag.crag.table_answers.table_vocabulary import (
     FUNCTION_WORDS,
+    NAMING_WORDS,
     ORDINAL_NUMBERS,
     QUANTITY_OF_VERB,
     QUANTITY_WORDS,
@@ -154,6 +155,11 @@ class TableColumns:
     def label(self) -> str:
         """The first column, whose cells name the rows."""
         return self.table.columns[0]
+
+    @property
+    def names_anything(self) -> bool:
+        """Whether the first column is called a name and no more, of whatever the rows are."""
+        return set(self.named(self.label)) <= NAMING_WORDS
 
     def of_kind(self, *kinds: ColumnKind) -> list[str]:
         """The columns whose cells are of one of these kinds."""

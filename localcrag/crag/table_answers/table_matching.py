@@ -245,7 +245,7 @@ class _Matching(RowNouns):
             if said := qualifiers(self.table.wording(match.column)):
                 is_total = asked.operation is Aggregate.TOTAL and said == {root("total")}
                 is_named = len(self.named(match.column)) > 1 or bool(asked.measured)
-                if not is_total or not is_named:
+                if not is_total or not (is_named or self.is_product(match.column)):
                     raise UnclearError
             if asked.operation is Aggregate.TOTAL and (header & RATES or match.values.unit in RATE_UNITS):
                 raise UnclearError

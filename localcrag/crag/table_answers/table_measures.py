@@ -103,7 +103,8 @@ class TableMeasures(SpelledValues):
                 said = self.column_said(self.quantities, everywhere) if asked.costing == "sum" else ""
                 return self._added_up(said or self._costs())
             case Aggregate.TOTAL:
-                column = self._total_said() or self.column_said(self.quantities, everywhere) or self._amount()
+                column = self._total_said() or self.column_said(self.quantities, everywhere)
+                column = column or self._amount() or self._total_of_rows()
                 if not column and asked.spending:
                     column = self.column_about(self.quantities, "spending") or self._fees()
                     if not column:
@@ -119,10 +120,9 @@ class TableMeasures(SpelledValues):
                     self._check_counted()
                     asked.operation = Aggregate.COUNT
                     asked.subject = asked.open_tokens()
-                if not column:
-                    return ""
-                self._take_words_for_money(column)
-                return self._added_up(column)
+                if column:
+                    self._take_words_for_money(column)
+                return self._added_up(column) if column else ""
             case Aggregate.AVERAGE:
                 column = self.column_said(self.quantities, everywhere)
                 return self._added_up(column)
@@ -168,6 +168,11 @@ class TableMeasures(SpelledValues):
         for at in self.question.open_tokens():
             self.tokens[at].used = self.tokens[at].root in named[found[0]]
         return found[0]
+
+    def _total_of_rows(self) -> str:
+        """The one column called a total that is proven to be one of its row; "" if there is none."""
+        columns = self.quantities if self.question.asking == "what" else []
+        return next((c for c in columns if self.named(c) == (_TOTAL,) and self.is_product(c)), "")
 
     def is_product(self, column: str) -> bool:
         """Whether the numbers of a column are those of two others, one times the other, in each row."""

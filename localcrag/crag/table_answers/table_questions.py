@@ -28,7 +28,7 @@ from localcrag.crag.table_answers.question_words import (
     with_plain_wording,
     without_participle,
 )
-from localcrag.crag.table_answers.rank_wording import MAX_PLACES, without_ranking
+from localcrag.crag.table_answers.rank_wording import MAX_PLACES, plain_and_ranking
 from localcrag.crag.table_answers.table_values import root, word_list
 from localcrag.crag.table_answers.table_vocabulary import (
     AUXILIARIES,
@@ -113,7 +113,7 @@ class TableQuestion:
 
 def recognised(question: str) -> TableQuestion | None:
     """The form of a question over a table; None for a question of another form, or one that is not clear."""
-    plain, ranking = without_ranking(with_plain_wording(in_english(question)))
+    plain, ranking = plain_and_ranking(in_english(question))
     tokens = tokens_of(plain)
     if not tokens or len(tokens) > MAX_WORDS:
         return None
