@@ -174,6 +174,9 @@ def test_a_column_is_known_by_what_its_name_abbreviates(
     [
         ("staff.csv", "What is the average salary?"),
         ("staff.csv", "Which department has the most engines?"),
+        ("towns.csv", "Which town has the highest popularity?"),
+        ("towns.csv", "Which town has the largest temple?"),
+        ("towns.csv", "Which region is the warmest?"),
         ("towns.csv", "Which town has the most popular template?"),
         ("orders.csv", "Which customer has the most apartments in total?"),
     ],

@@ -1,8 +1,8 @@
 """Names of columns that abbreviate words of a question: "cyl" of cylinders, "mpg" of miles per gallon.
 
-A part of a name is the beginning of a word, the first letters of several, an abbreviation that is in common
-use, or some letters of a word in order. It stands for them only if it could stand for nothing else that the
-question says, nothing else in the table could be meant by them, and no name of a column has them in full.
+A part of a name is an abbreviation in common use, the first letters of several words, or, to be checked, the
+beginning of a word or some letters of it in order. It stands for them only if it could stand for nothing else
+that the question says, no other column could be meant by them, and no name of a column has them in full.
 """
 
 from __future__ import annotations
@@ -29,27 +29,54 @@ MIN_LETTERS, MAX_LETTERS = 2, 5
 MIN_CUT_LETTERS = 2
 """The fewest letters that an abbreviation leaves out."""
 MIN_SURE_LETTERS = 3
-"""The fewest letters of a beginning, or of the first letters of words, that are surely meant."""
+"""The fewest first letters of words that are surely meant, and of a word that is joined to another."""
 _COMMON = {
     abbreviation: frozenset(map(root, words.split()))
     for abbreviation, words in {
         "acct": "account",
+        "addr": "address",
+        "alt": "altitude",
         "amt": "amount",
         "avg": "average",
         "bldg": "building",
+        "cap": "capacity",
+        "cat": "category",
         "cnt": "count",
+        "cust": "customer",
+        "cyl": "cylinder",
         "dept": "department",
+        "desc": "description",
+        "disp": "displacement",
+        "dist": "distance",
+        "dur": "duration",
+        "elev": "elevation",
+        "emp": "employee employment",
+        "est": "established estimate estimated",
+        "exp": "expense expenditure expenses experience",
+        "freq": "frequency",
         "hp": "horsepower",
         "ht": "height",
+        "inc": "income",
+        "lat": "latitude",
+        "loc": "location",
+        "lon": "longitude",
+        "long": "longitude",
+        "mag": "magnitude",
         "mgr": "manager",
         "mth": "month",
         "nbr": "number",
+        "num": "number",
         "pct": "percent percentage",
+        "pop": "population",
         "qty": "quantity",
+        "rev": "revenue",
+        "sal": "salary",
+        "temp": "temperature",
+        "vol": "volume",
         "wt": "weight",
     }.items()
 }
-"""Abbreviations in common use that are no beginnings of what they stand for."""
+"""Abbreviations in common use, which stand for nothing else."""
 _VOWELS = frozenset("aeiou")
 _NUMBER_OF = re.compile(r"(?:no|nr|num|nb|n)(?:[_. ]+of)?[_. ]+(?=[^\W\d_])", re.IGNORECASE)
 """How the name of a column begins that says how many of a thing there are: "no_emp"."""
@@ -125,9 +152,11 @@ def _meant(part: str, tokens: Sequence[QuestionToken], full: set[str]) -> Iterat
             continue
         if token.root in _COMMON.get(part, ()):
             yield _Meaning(token.text, is_sure=True)
-        elif _begins(part, token.low):
-            yield _Meaning(token.text, is_sure=len(part) >= MIN_SURE_LETTERS)
-        elif _abbreviates(part, token.low):
+        elif (
+            part not in _COMMON
+            and token.text.isalpha()
+            and (_begins(part, token.low) or _abbreviates(part, token.low))
+        ):
             yield _Meaning(token.text, is_sure=False)
     for at in range(len(tokens) - len(part) + 1):
         within = tokens[at : at + len(part)]

@@ -268,13 +268,18 @@ class _Matching(RowNouns):
             if len(cells) / 2 < len(set(cells)) < len(cells):
                 raise UnclearError
         self._check_one_row(match)
-        if asked.operation in EXTREMES and match.entity and self._names_amount(match.column):
-            values: dict[str, set[object]] = {}
-            cells = self.cells(match.entity)
-            for at in (n for n in range(len(cells)) if all(n in c.rows for c in match.conditions)):
-                values.setdefault(cells[at], set()).add(match.values.values[at])
-            if any(len(found) > 1 for found in values.values()):
+        if asked.operation in EXTREMES and match.entity and self._differs_within(match):
+            if self._names_amount(match.column):
                 raise UnclearError
+            self.loose = self.loose or not asked.says_has
+
+    def _differs_within(self, match: TableMatch) -> bool:
+        """Whether the rows that count have several numbers for one cell of the column that is asked for."""
+        values: dict[str, set[object]] = {}
+        cells = self.cells(match.entity)
+        for at in (n for n in range(len(cells)) if all(n in c.rows for c in match.conditions)):
+            values.setdefault(cells[at], set()).add(match.values.values[at])
+        return any(len(found) > 1 for found in values.values())
 
     def _check_one_row(self, match: TableMatch) -> None:
         """Refuse to look for the most in one row that the question names: "the biggest cost in 2022"."""
