@@ -58,6 +58,7 @@ _COMMON = {
         "ht": "height",
         "inc": "income",
         "lat": "latitude",
+        "len": "length",
         "loc": "location",
         "lon": "longitude",
         "long": "longitude",

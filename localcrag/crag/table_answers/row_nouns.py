@@ -162,7 +162,7 @@ class RowNouns(TableMeasures):
         The latter tells it of a column whose own name is only a unit or that of a number: "kg", "quantity".
         """
         header = set(roots(self.table.wording(column)))
-        if header & COUNTED_WORDS or header <= UNITS:
+        if header & COUNTED_WORDS or header <= UNITS | QUANTITY_WORDS["weight"]:
             header |= {word for name in self.table.own_names for word in roots(name)}
         return adds_up_over_days(header, self.units(column))
 

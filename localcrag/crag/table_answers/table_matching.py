@@ -36,6 +36,7 @@ from localcrag.crag.table_answers.table_values import (
     ColumnKind,
     ColumnValues,
     column_values,
+    month_number,
     root,
     roots,
     word_list,
@@ -267,11 +268,19 @@ class _Matching(RowNouns):
             cells = [cell for cell in self.cells(match.entity) if cell]
             if len(cells) / 2 < len(set(cells)) < len(cells):
                 raise UnclearError
+        if asked.operation is Aggregate.COUNT and not asked.listing and self._counts_periods(match):
+            raise UnclearError
         self._check_one_row(match)
         if asked.operation in EXTREMES and match.entity and self._differs_within(match):
             if self._names_amount(match.column):
                 raise UnclearError
             self.loose = self.loose or not asked.says_has
+
+    def _counts_periods(self, match: TableMatch) -> bool:
+        """Whether rows of months or years would be counted for what there is of in them: visits, by month."""
+        cells = self.cells(self.label)
+        are_periods = self.label in self.of_kind(ColumnKind.YEAR) or all(map(month_number, cells))
+        return are_periods and not match.entity and not self.question.of_rows and bool(self.quantities)
 
     def _differs_within(self, match: TableMatch) -> bool:
         """Whether the rows that count have several numbers for one cell of the column that is asked for."""

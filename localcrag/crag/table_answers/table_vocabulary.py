@@ -154,7 +154,7 @@ QUANTITY_WORDS: dict[str, frozenset[str]] = {
         "earnings": "salary wage pay income earning",
         "spending": "amount amt cost expense expenditure spend pay betrag ausgaben montant dépense importe "
         "gasto",
-        "length": "length distance duration runtime",
+        "length": "length len distance duration runtime",
         "height": "height altitude elevation elev",
         "weight": "weight mass wt",
         "depth": "depth",
