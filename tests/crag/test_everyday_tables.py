@@ -108,7 +108,28 @@ SALES = """OrderDate	Region	Rep	Item	Units	Unit_Cost	Total
 2016-03-15	West	Sorvino	Pencil	56	2.99	167.44
 2016-04-01	East	Jones	Binder	60	4.99	299.40
 """
+RIVERS = """river,country,len_km,basin_km2
+Ebro,Spain,930,80093
+Rhone,France,813,98000
+Loire,France,1006,117000
+Seine,France,775,79000
+Douro,Spain,897,97603
+"""
+VISITS = """month,checkups,vaccinations,emergencies
+January,40,22,9
+February,35,30,12
+March,51,18,7
+"""
+HARVEST = """plot_no,gardener,crop,wt_kg,harv_date
+1,Iris,Beans,4.2,2025-07-02
+2,Otto,Kale,2.1,2025-07-05
+1,Iris,Potatoes,18.5,2025-08-11
+2,Otto,Potatoes,22.0,2025-08-20
+"""
 FILES = {
+    "rivers.csv": RIVERS,
+    "clinic_visits.csv": VISITS,
+    "allotment_harvest.csv": HARVEST,
     "msleep.csv": SLEEPERS,
     "statecrime.csv": CRIMES,
     "office-sales.tsv": SALES,
@@ -208,6 +229,8 @@ BY_POPULATION = ["Dorn: pop 9900", "Birk: pop 5400", "Esk: pop 3300", "Alm: pop 
         ("towns.csv", "What are the two smallest towns by population?", ["Carn:", "Alm:"], SURE),
         ("towns.csv", "Rank the towns by population", BY_POPULATION, SURE),
         ("towns.csv", "towns sorted by population, lowest first", BY_POPULATION[::-1], SURE),
+        ("rivers.csv", "What are the three longest rivers?", ["Loire:", "Ebro:", "Douro:"], SURE),
+        ("rivers.csv", "Order the rivers by length", ["Loire:", "Ebro", "Douro", "Rhone", "Seine"], SURE),
         ("hires.csv", "top two boats by total fee", ["The", "Gull: 200", "Tern: 135"], SURE),
         ("hires.csv", "Rank the skippers by total hours", ["The", "Ann: 10", "Bo: 7", "Cy: 4"], SURE),
     ],
@@ -291,6 +314,12 @@ def test_columns_that_are_no_parts_of_one_whole_are_not_compared(
         ("verleih.csv", "Welcher Kunde hat die zweithöchste Gebühr insgesamt?", "290", SURE),
         ("depenses.csv", "Quel pourcentage des montants vient de Durand ?", "55.0 %", SURE),
         ("depenses.csv", "Quelle part du montant va au loyer ?", "75.0 %", SURE),
+        ("rivers.csv", "What is the total length of the rivers in France?", "2,594", SURE),
+        ("rivers.csv", "Which river is the second longest?", "930", SURE),
+        ("allotment_harvest.csv", "What was the total weight of potatoes?", "40.5", SURE),
+        ("allotment_harvest.csv", "What share of the weight came from Iris?", "48.5 %", SURE),
+        ("clinic_visits.csv", "How many vaccinations were there in total?", "70", SURE),
+        ("clinic_visits.csv", "How many visits were there in all?", None, SURE),
         ("depenses.csv", "Wie viel Prozent der Tage kommen von Durand?", None, SURE),
         ("vet_callouts.csv", "How many living lambs were there in total?", None, SURE),
         ("vet_callouts.csv", "How many living calves came out of all call-outs together?", None, SURE),

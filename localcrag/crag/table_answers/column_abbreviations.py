@@ -79,7 +79,7 @@ _COMMON = {
 }
 """Abbreviations in common use, which stand for nothing else."""
 _VOWELS = frozenset("aeiou")
-_NUMBER_OF = re.compile(r"(?:no|nr|num|nb|n)(?:[_. ]+of)?[_. ]+(?=[^\W\d_])", re.IGNORECASE)
+_NUMBER_OF = re.compile(r"\A(?:no|nr|num|nb|n)(?:[_. ]+of)?[_. ]+(?=[^\W\d_])", re.IGNORECASE)
 """How the name of a column begins that says how many of a thing there are: "no_emp"."""
 _UNSAID = FUNCTION_WORDS | VERBS | LIGHT_VERBS | NEGATIONS | set(SUPERLATIVES) | set(COMPARATIVES)
 """Words of a question that no name of a column stands for."""
