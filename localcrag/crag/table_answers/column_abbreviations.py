@@ -30,54 +30,52 @@ MIN_CUT_LETTERS = 2
 """The fewest letters that an abbreviation leaves out."""
 MIN_SURE_LETTERS = 3
 """The fewest first letters of words that are surely meant, and of a word that is joined to another."""
-_COMMON = {
-    abbreviation: frozenset(map(root, words.split()))
-    for abbreviation, words in {
-        "acct": "account",
-        "addr": "address",
-        "alt": "altitude",
-        "amt": "amount",
-        "avg": "average",
-        "bldg": "building",
-        "cap": "capacity",
-        "cat": "category",
-        "cnt": "count",
-        "cust": "customer",
-        "cyl": "cylinder",
-        "dept": "department",
-        "desc": "description",
-        "disp": "displacement",
-        "dist": "distance",
-        "dur": "duration",
-        "elev": "elevation",
-        "emp": "employee employment",
-        "est": "established estimate estimated",
-        "exp": "expense expenditure expenses experience",
-        "freq": "frequency",
-        "hp": "horsepower",
-        "ht": "height",
-        "inc": "income",
-        "lat": "latitude",
-        "len": "length",
-        "loc": "location",
-        "lon": "longitude",
-        "long": "longitude",
-        "mag": "magnitude",
-        "mgr": "manager",
-        "mth": "month",
-        "nbr": "number",
-        "num": "number",
-        "pct": "percent percentage",
-        "pop": "population",
-        "qty": "quantity",
-        "rev": "revenue",
-        "sal": "salary",
-        "temp": "temperature",
-        "vol": "volume",
-        "wt": "weight",
-    }.items()
+_WORDS_OF = {
+    "acct": "account",
+    "addr": "address",
+    "alt": "altitude",
+    "amt": "amount",
+    "avg": "average",
+    "bldg": "building",
+    "cap": "capacity",
+    "cat": "category",
+    "cnt": "count",
+    "cust": "customer",
+    "cyl": "cylinder",
+    "dept": "department",
+    "desc": "description",
+    "disp": "displacement",
+    "dist": "distance",
+    "dur": "duration",
+    "elev": "elevation",
+    "emp": "employee employment",
+    "est": "established estimate estimated",
+    "exp": "expense expenditure expenses experience",
+    "freq": "frequency",
+    "hp": "horsepower",
+    "ht": "height",
+    "inc": "income",
+    "lat": "latitude",
+    "len": "length",
+    "loc": "location",
+    "lon": "longitude",
+    "long": "longitude",
+    "mag": "magnitude",
+    "mgr": "manager",
+    "mth": "month",
+    "nbr": "number",
+    "num": "number",
+    "pct": "percent percentage",
+    "pop": "population",
+    "qty": "quantity",
+    "rev": "revenue",
+    "sal": "salary",
+    "temp": "temperature",
+    "vol": "volume",
+    "wt": "weight",
 }
 """Abbreviations in common use, which stand for nothing else."""
+_ROOTS_OF = {part: frozenset(map(root, words.split())) for part, words in _WORDS_OF.items()}
 _VOWELS = frozenset("aeiou")
 _NUMBER_OF = re.compile(r"\A(?:no|nr|num|nb|n)(?:[_. ]+of)?[_. ]+(?=[^\W\d_])", re.IGNORECASE)
 """How the name of a column begins that says how many of a thing there are: "no_emp"."""
@@ -118,6 +116,11 @@ def with_names_in_full(table: ParsedTable, tokens: Sequence[QuestionToken]) -> t
     return replace(table, spelled={**table.spelled, **spelled}), is_doubtful
 
 
+def words_in_full(name: str) -> str:
+    """The words that the parts of a name of a column are common abbreviations of, "" if it has none."""
+    return " ".join(_WORDS_OF[part] for part in _parts(name) if part in _WORDS_OF)
+
+
 def _parts(header: str) -> list[str]:
     """The words of a name of a column in lower case."""
     return [word.lower() for word in WORD.findall(words_apart(header).replace("_", " "))]
@@ -151,10 +154,10 @@ def _meant(part: str, tokens: Sequence[QuestionToken], full: set[str]) -> Iterat
         is_open = not (token.used or token.is_number or token.low in _UNSAID or token.root in full | UNITS)
         if not is_open or root(part) == token.root:
             continue
-        if token.root in _COMMON.get(part, ()):
+        if token.root in _ROOTS_OF.get(part, ()):
             yield _Meaning(token.text, is_sure=True)
         elif (
-            part not in _COMMON
+            part not in _ROOTS_OF
             and token.text.isalpha()
             and (_begins(part, token.low) or _abbreviates(part, token.low))
         ):
@@ -177,7 +180,7 @@ def _joined(part: str, tokens: Sequence[QuestionToken]) -> Iterator[_Meaning]:
         if not is_named or len(one.low) < MIN_SURE_LETTERS or rest == part:
             continue
         is_cut = len(rest) >= MIN_LETTERS and (
-            other.root in _COMMON.get(rest, ()) or _begins(rest, other.low)
+            other.root in _ROOTS_OF.get(rest, ()) or _begins(rest, other.low)
         )
         if rest == other.low or is_cut:
             yield _Meaning(f"{one.text} {other.text}", is_sure=True)
