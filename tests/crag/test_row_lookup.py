@@ -63,6 +63,14 @@ def test_the_row_that_holds_what_is_named_gains(question: str, found: dict[int, 
     assert looked_up(question, strips(table(*ROWS))) == found
 
 
+def test_a_cell_is_looked_up_by_the_word_that_its_name_abbreviates() -> None:
+    rows = ("model: Datsun 710 · cyl: 4 · wt: 2.32", "model: Duster 360 · cyl: 8 · wt: 3.57")
+    found = strips(table(*rows, heading="cars"))
+    assert looked_up("How many cylinders does the Duster 360 have?", found) == {1: COMPLETE_WEIGHT}
+    assert looked_up("What is the weight of the Datsun 710?", found) == {0: COMPLETE_WEIGHT}
+    assert looked_up("What is the torque of the Datsun 710?", found) == {}
+
+
 def test_two_rows_that_hold_it_gain_nothing_unless_they_say_the_same() -> None:
     other = table("Code: E21 · What to do: call us")
     both = [*strips(table(*ROWS)), *strips(other)]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from localcrag.crag.table_answers.parsed_tables import tables_of
-from localcrag.crag.table_answers.table_matching import TableMatch, matched
+from localcrag.crag.table_answers.table_match import TableMatch
+from localcrag.crag.table_answers.table_matching import matched
 from localcrag.crag.table_answers.table_questions import recognised
 from tests.crag.test_aggregation import passages, value
 

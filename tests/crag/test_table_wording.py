@@ -7,7 +7,8 @@ import pytest
 from localcrag.crag.answering.aggregation import MAX_LISTED_ROWS, aggregated
 from localcrag.crag.table_answers.parsed_tables import tables_of
 from localcrag.crag.table_answers.table_matching import matched
-from localcrag.crag.table_answers.table_questions import asks_for_rows, asks_for_total, recognised
+from localcrag.crag.table_answers.table_questions import asks_for_rows, recognised
+from localcrag.crag.table_answers.total_wording import asks_for_total
 from localcrag.types import Aggregate
 from tests.crag.test_aggregation import computed, passages, value
 

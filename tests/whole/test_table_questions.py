@@ -268,6 +268,11 @@ COMPUTED: Sequence[tuple[str, str, str]] = [
     ("Which islands have more than 10,000 pairs?", "Sule Skerry; Foula; St Kilda", "Island: Sule Skerry [1]"),
     # the most and the least
     ("Which island has the most pairs?", "136,000", "St Kilda has the most: Pairs 136,000 [1]"),
+    (
+        "Which island has the second most pairs?",
+        "59,000",
+        "Sule Skerry has the second most: Pairs 59,000 [1]",
+    ),
     ("Which island has the fewest pairs?", "1,200", "Noss has the fewest: Pairs 1,200 [1]"),
     ("Which island in Orkney has the most pairs?", "59,000", "Sule Skerry has the most: Pairs 59,000 [1]"),
     ("Which island is the largest?", "143", "Hoy is the largest: Area km2 143 [1]"),
@@ -324,7 +329,7 @@ NOT_COMPUTED = [
     "How many islands have a lighthouse?",
     "How many islands in Norway have more than 100 pairs?",
     "How many islands are there in Orkney or Shetland?",
-    "Which island has the second most pairs?",
+    "Which island has the ninth most pairs?",
     "Which island has more pairs than Hoy?",
     "Which region has the most pairs?",
     "Which warden has the most pairs?",

@@ -30,6 +30,7 @@ from localcrag.crag.state import ComputedAnswer, Outcome, QuestionState
 from localcrag.crag.table_answers.document_matches import document_matches, is_told_by_cells
 from localcrag.crag.table_answers.lookup_questions import LookupQuestion
 from localcrag.crag.table_answers.parsed_tables import ParsedRow
+from localcrag.crag.table_answers.rank_wording import place_words
 from localcrag.crag.table_answers.row_labels import (
     name_beside,
     name_header,
@@ -37,7 +38,7 @@ from localcrag.crag.table_answers.row_labels import (
     row_name,
     shown_row,
 )
-from localcrag.crag.table_answers.table_matching import TableMatch
+from localcrag.crag.table_answers.table_match import TableMatch
 from localcrag.crag.table_answers.table_questions import TableQuestion, generic_about
 from localcrag.crag.table_answers.table_values import (
     ColumnKind,
@@ -302,9 +303,14 @@ def _extreme(match: TableMatch, counted: Sequence[int]) -> ComputedRows | None:
         return value
 
     ranked = sorted(counted, key=value_of, reverse=asked.highest)
-    last = value_of(ranked[min(asked.count, len(ranked)) - 1])
-    chosen = [at for place, at in enumerate(ranked) if place < asked.count or value_of(at) == last]
-    if len(chosen) > asked.count + MAX_TIES - 1 or (len(chosen) == len(ranked) > 1 and asked.count == 1):
+    count = asked.count or len(ranked)
+    if count > MAX_LISTED_ROWS:
+        return None
+    last = value_of(ranked[min(count, len(ranked)) - 1])
+    chosen = [at for place, at in enumerate(ranked) if place < count or value_of(at) == last]
+    if asked.place > 1:
+        chosen = _in_place([(value_of(at), at) for at in ranked], asked.place)
+    if len(chosen) > count + MAX_TIES - 1 or (len(chosen) == len(ranked) > 1 and count == 1) or not chosen:
         return None
     rows = [match.rows[at] for at in chosen]
     lines: dict[str, list[int]] = {}
@@ -315,10 +321,16 @@ def _extreme(match: TableMatch, counted: Sequence[int]) -> ComputedRows | None:
     return ComputedRows(value, text, tuple(rows))
 
 
+def _in_place(ranked: Sequence[tuple[Value, int]], place: int) -> list[int]:
+    """The row in a place of an order; none if there is no such place, or rows share one up to it."""
+    first = [value for value, _ in ranked[: place + 1]]
+    return [ranked[place - 1][1]] if len(ranked) >= place and len(set(first)) == len(first) else []
+
+
 def _winner(match: TableMatch, row: ParsedRow) -> str:
     """A row with the highest or lowest value, in words."""
     asked, table = match.question, match.table
-    superlative = asked.superlative.replace("recently", "recent")
+    superlative = place_words(asked.place) + asked.superlative.replace("recently", "recent")
     label = table.columns[0]
     named = match.entity or label
     who = _with_header(match, named, row)
@@ -327,7 +339,7 @@ def _winner(match: TableMatch, row: ParsedRow) -> str:
     other = row.cells.get(label, "") if named != label and match.column != label else ""
     value = f"{table.header(match.column)} {row.cells[match.column]}"
     value = f"{value} ({other})" if other else value
-    if asked.count > 1:
+    if asked.count != 1:
         return f"{who}: {value}"
     if match.column == named:
         return f"The {superlative}: {value}"

@@ -10,7 +10,7 @@ from pathlib import PurePath
 
 from localcrag.crag.answering.bracketed_numbers import disarmed
 from localcrag.crag.table_answers.parsed_tables import ParsedRow
-from localcrag.crag.table_answers.table_matching import TableMatch
+from localcrag.crag.table_answers.table_match import TableMatch
 from localcrag.types import Aggregate, CitationMark, Computation
 
 MAX_NAMED_ROWS = 8

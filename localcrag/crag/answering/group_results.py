@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 
 from localcrag.crag.answering.computed_rows import (
@@ -15,8 +15,9 @@ from localcrag.crag.answering.computed_rows import (
     own_mark,
 )
 from localcrag.crag.table_answers.parsed_tables import ParsedRow
+from localcrag.crag.table_answers.rank_wording import place_words
 from localcrag.crag.table_answers.row_groups import Grouping, RowShare
-from localcrag.crag.table_answers.table_matching import TableMatch
+from localcrag.crag.table_answers.table_match import TableMatch
 from localcrag.types import Aggregate
 
 MAX_LISTED_GROUPS = 12
@@ -44,13 +45,44 @@ def grouped_rows(match: TableMatch, grouping: Grouping, counted: Sequence[int]) 
     chosen = [label for label, amount in amounts.items() if amount == best]
     if grouping.is_compared:
         return _compared(match, grouping, groups, chosen)
-    if len(chosen) > MAX_TIES or len(chosen) == len(groups):
+    if grouping.count != 1:
+        return _first_groups(match, grouping, groups, amounts)
+    if grouping.place > 1:
+        chosen = _in_place(grouping, amounts)
+    if not chosen or len(chosen) > MAX_TIES or len(chosen) == len(groups):
         return None
     lines, rows = list[str](), list[ParsedRow]()
     for label in chosen:
-        said = f"{label} has the {_measure(match, highest=grouping.highest, ending='est')}"
+        most = _measure(match, highest=grouping.highest, ending="est")
+        said = f"{label} has the {place_words(grouping.place)}{most}"
         lines.append(_line(match, said, groups[label], rows, MAX_NAMED_ROWS // len(chosen)))
     return ComputedRows(figure_of(match, groups[chosen[0]]), "\n".join(lines), tuple(rows))
+
+
+def _in_place(grouping: Grouping, amounts: Mapping[str, Decimal]) -> list[str]:
+    """The group in the place that is asked for; none if there is no such place, or groups share one."""
+    ordered = sorted(amounts, key=lambda label: amounts[label], reverse=bool(grouping.highest))
+    first = [amounts[label] for label in ordered[: grouping.place + 1]]
+    is_clear = len(ordered) >= grouping.place and len(set(first)) == len(first)
+    return [ordered[grouping.place - 1]] if is_clear else []
+
+
+def _first_groups(
+    match: TableMatch, grouping: Grouping, groups: dict[str, list[int]], amounts: Mapping[str, Decimal]
+) -> ComputedRows | None:
+    """The groups with the most or the least, in order; None if they are too many, or share the last place."""
+    ordered = sorted(groups, key=lambda label: amounts[label], reverse=bool(grouping.highest))
+    count = min(grouping.count or len(ordered), len(ordered))
+    if count > MAX_LISTED_GROUPS or (
+        count < len(ordered) and amounts[ordered[count - 1]] == amounts[ordered[count]]
+    ):
+        return None
+    lines, rows = list[str](), list[ParsedRow]()
+    for label in ordered[:count]:
+        lines.append(_line(match, label, groups[label], rows, max(1, MAX_NAMED_ROWS // count)))
+    most = _measure(match, highest=bool(grouping.highest), ending="est")
+    value = "; ".join(f"{label}: {figure_of(match, groups[label])}" for label in ordered[:count])
+    return ComputedRows(value, "\n".join((f"The {most} by {grouping.by}:", *lines)), tuple(rows))
 
 
 def _line(

@@ -30,7 +30,8 @@ from localcrag.crag.rows.row_lookup import is_one_of_many, is_one_of_several
 from localcrag.crag.state import QuestionState
 from localcrag.crag.table_answers.foreign_wording import asks_over_rows
 from localcrag.crag.table_answers.lookup_questions import asks_over_groups
-from localcrag.crag.table_answers.table_questions import asks_for_rows, asks_for_total
+from localcrag.crag.table_answers.table_questions import asks_for_rows
+from localcrag.crag.table_answers.total_wording import asks_for_total
 from localcrag.languages import language_of
 from localcrag.types import BlockKind, Grade, GraderKind, Passage, Policy, Strip, Verdict
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from localcrag.crag.questions.query_terms import terms
 from localcrag.crag.refinement.strip_kinds import cells_of, is_row, named_cell
 from localcrag.crag.rows.named_cells import CellQuery, terms_within
+from localcrag.crag.table_answers.column_abbreviations import words_in_full
 from localcrag.types import Strip
 
 MAX_CELLS = 16
@@ -29,5 +30,7 @@ def is_wide_without_column(question: str, shown: Sequence[Strip]) -> bool:
         return False
     asked, words = CellQuery.of(question), terms(question)
     return not any(
-        terms_within(column) & words for column, value in cells if not asked.named_by(column, value)
+        terms_within(f"{column} {words_in_full(column)}") & words
+        for column, value in cells
+        if not asked.named_by(column, value)
     )

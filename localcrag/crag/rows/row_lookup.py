@@ -23,6 +23,7 @@ from localcrag.crag.refinement.reported_codes import reported_rows
 from localcrag.crag.refinement.strip_context import headings_above, intro_of_table
 from localcrag.crag.refinement.strip_kinds import cells_of, is_row, named_cell
 from localcrag.crag.rows.named_cells import CellQuery, bounds_of, terms_within
+from localcrag.crag.table_answers.column_abbreviations import words_in_full
 from localcrag.crag.table_answers.table_conditions import is_akin
 from localcrag.types import Strip
 
@@ -239,7 +240,7 @@ def _match(at: int, strip: Strip, asked: CellQuery) -> _Match | None:
     held = set[str]().union(*named)
     told = terms_within(f"{strip.text} {headings_above(strip)} {intro_of_table(strip)} {strip.passage.title}")
     told |= set[str]().union(*(asked.within_name_of(column) for column, _ in cells))
-    columns = set[str]().union(*(terms_within(column) for column, _ in cells))
+    columns = set[str]().union(*(_terms_of_name(column) for column, _ in cells))
     missing = {
         word
         for word in asked.words - told - held - asked.light
@@ -260,9 +261,14 @@ def _match(at: int, strip: Strip, asked: CellQuery) -> _Match | None:
     is_singled_out = len(named) > 1 or is_coded or _is_of_day(cells[0], held)
     if share > (MAX_MISSING_OF_SINGLED_OUT if is_singled_out else MAX_MISSING_SHARE):
         return None
-    said = [value for column, value in cells if terms_within(column) & asked.words and not asked.has(value)]
+    said = [value for column, value in cells if _terms_of_name(column) & asked.words and not asked.has(value)]
     by_code = not held.isdisjoint(asked.codes)
     return _Match(at, share, tuple(said) or (strip.text,), by_code)
+
+
+def _terms_of_name(column: str) -> set[str]:
+    """The terms of the name of a column, and those that it abbreviates: cylinders of "cyl"."""
+    return terms_within(f"{column} {words_in_full(column)}")
 
 
 def _is_of_day(first: tuple[str, str], held: Set[str]) -> bool:

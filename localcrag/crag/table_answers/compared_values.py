@@ -12,11 +12,13 @@ from localcrag.crag.table_answers.group_questions import REFUSED_WORDS, quantiti
 from localcrag.crag.table_answers.grouped_quantities import GroupedQuantity
 from localcrag.crag.table_answers.parsed_tables import ParsedTable
 from localcrag.crag.table_answers.question_words import tokens_of, with_plain_wording
+from localcrag.crag.table_answers.row_extremes import extreme_of_row, things_of
 from localcrag.crag.table_answers.row_groups import Grouping
-from localcrag.crag.table_answers.table_columns import RowCondition
-from localcrag.crag.table_answers.table_matching import TableMatch
+from localcrag.crag.table_answers.table_columns import RowCondition, content, required_words
+from localcrag.crag.table_answers.table_match import TableMatch
 from localcrag.crag.table_answers.table_questions import MAX_WORDS
 from localcrag.crag.table_answers.table_values import root, roots
+from localcrag.crag.table_answers.table_vocabulary import FUNCTION_WORDS
 from localcrag.crag.table_answers.unrivalled_tables import unrivalled
 
 _MORE = r"(?P<more>more|higher|larger|bigger|greater|less|fewer|lower|smaller)"
@@ -43,6 +45,8 @@ _SINGLE = frozenset(("more", "less", "fewer"))
 _SIZED = frozenset(("bigger", "larger", "smaller", "greater"))
 """What may be about any column, unless a question names one."""
 _LEADING = re.compile(r"(?:on|in|by|at|for|from|to|the) ", re.IGNORECASE)
+_SPENDING = frozenset(("spend", "spent", "pay", "paid", "cost", "costs"))
+"""Verbs that say of what is compared that it is money."""
 _BEING = frozenset(("was", "is", "were", "are", "had", "has", "have", "got"))
 
 
@@ -50,16 +54,42 @@ _BEING = frozenset(("was", "is", "were", "are", "had", "has", "have", "got"))
 class ComparedQuestion:
     """A question which of two values has more, or less: for each of them, what it asks of its rows.
 
-    ``noun`` is what it calls them, "" if it does not.
+    ``noun`` is what it calls them, "" if it does not. If they are columns, ``names`` are theirs and ``row``
+    is the name of the row in which they are compared; ``is_plain`` says that its verb only has or spends.
     """
 
     noun: str
     quantities: tuple[tuple[GroupedQuantity, GroupedQuantity], ...]
     highest: bool
+    question: str = ""
+    names: tuple[str, ...] = ()
+    row: str = ""
+    is_plain: bool = True
 
     def matches(self, tables: Sequence[ParsedTable]) -> Iterator[TableMatch]:
-        """How the tables of a document answer."""
-        return unrivalled(tables, self._match)
+        """How the tables of a document answer; by two of their columns if none does by two values."""
+        found = list(unrivalled(tables, self._match))
+        yield from found or filter(None, map(self._of_columns, tables))
+
+    def _of_columns(self, table: ParsedTable) -> TableMatch | None:
+        """Which of two columns has more in the row that is named; it is loose if a verb is left over."""
+        things = things_of(table)
+        said = [
+            [
+                column
+                for column in things
+                if content(name) in (content(table.wording(column)), required_words(table.wording(column)))
+            ]
+            for name in self.names
+        ]
+        columns = [column for found in said for column in found]
+        if len(columns) != len(self.names) or len(set(columns)) != len(columns) or not self.row:
+            return None
+        more = "highest" if self.highest else "lowest"
+        found = extreme_of_row(
+            table, columns, self.row, self.question, highest=self.highest, superlative=more
+        )
+        return replace(found, loose=not self.is_plain) if found is not None else None
 
     def _match(self, table: ParsedTable) -> TableMatch | None:
         for pair in self.quantities:
@@ -122,7 +152,16 @@ def compared_question(question: str) -> ComparedQuestion | None:
         quantities_of(plain_verb, [*rest, "of", *name.split()], is_summed=more not in _SINGLE)
         for name in names
     ]
-    return ComparedQuestion(said.get("noun") or "", tuple(zip(*pairs, strict=True)), more not in _LESS)
+    row = [word for word in rest if word.lower() not in FUNCTION_WORDS]
+    return ComparedQuestion(
+        said.get("noun") or "",
+        tuple(zip(*pairs, strict=True)),
+        more not in _LESS,
+        plain,
+        names,
+        " ".join(row),
+        is_plain=not plain_verb or plain_verb in _SPENDING,
+    )
 
 
 def _plain_name(name: str) -> str:

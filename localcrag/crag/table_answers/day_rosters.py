@@ -23,7 +23,7 @@ from localcrag.crag.questions.query_terms import figures_asked, figures_of
 from localcrag.crag.table_answers.code_legends import meanings_of
 from localcrag.crag.table_answers.parsed_tables import ParsedTable
 from localcrag.crag.table_answers.table_columns import RowCondition, content
-from localcrag.crag.table_answers.table_matching import TableMatch
+from localcrag.crag.table_answers.table_match import TableMatch
 from localcrag.crag.table_answers.table_questions import TableQuestion
 from localcrag.crag.table_answers.table_values import (
     WORD,

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from localcrag.crag.table_answers.column_changes import with_changes
 from localcrag.crag.table_answers.lookup_questions import LookupQuestion
 from localcrag.crag.table_answers.parsed_tables import joined_tables, tables_of
-from localcrag.crag.table_answers.table_matching import TableMatch, matched, may_mean
+from localcrag.crag.table_answers.table_match import TableMatch
+from localcrag.crag.table_answers.table_matching import matched, may_mean
 from localcrag.crag.table_answers.table_questions import TableQuestion
 from localcrag.crag.table_answers.transposed_tables import transposed_matches
 from localcrag.crag.table_answers.united_tables import united

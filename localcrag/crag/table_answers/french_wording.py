@@ -20,6 +20,10 @@ _ELISION = re.compile(r"\b([dln])['’](?=\w)", re.IGNORECASE)
 _WORDINGS = tuple(
     (re.compile(rf"(?<![\w-])(?:{french})(?![\w-])", re.IGNORECASE), english)
     for french, english in (
+        (
+            r"quel(?:le)? (?:est (?:le|la) )?(?:pourcentage|part|proportion) (?:des?|du)(?: (?:la|le|les))?",
+            "what percentage of the",
+        ),
         (r"combien de", "how many"),
         (r"quel(?:le)?s? (?:est|sont|était|étaient)", "what is"),
         (r"quel(?:le)?s?", "which"),
@@ -58,6 +62,10 @@ _WORDINGS = tuple(
         (r"a|avait", "has"),
         (r"sont|étaient", "are"),
         (r"est|était", "is"),
+        (r"v(?:a|ont)|revien(?:t|nent)", "goes"),
+        (r"vien(?:t|nent)", "comes"),
+        (r"par", "per"),
+        (r"chaque", "each"),
         (r"encore|déjà|actuellement", "currently"),
         (r"les?|la", "the"),
         (r"une?", "a"),

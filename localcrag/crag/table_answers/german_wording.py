@@ -8,13 +8,21 @@ from localcrag.crag.table_answers.language_wording import LanguageWording
 
 _ASKING = re.compile(
     r"(?:(?:gesamt)?summe|wie ?viele?|(?:[ai]n |[ai]m |bei |auf |zu )?welche[rsnm]?|wer|wann|wo"
-    r"|was (?:ist|war|kostet|hat|haben)|wie (?:hoch|groß|lang|teuer))\b",
+    r"|was (?:ist|war|kostet|hat|haben)|wie (?:hoch|groß|lang|teuer)"
+    r"|(?:[^\W\d_]+ ){1,2}(?:pro|je) (?!rata)[^\W\d_]+(?=\W*$))\b",
     re.IGNORECASE,
 )
 """How a German question begins that goes over a table."""
 _WORDINGS = tuple(
     (re.compile(rf"\b(?:{german})\b", re.IGNORECASE), english)
     for german, english in (
+        (
+            r"(?:wie ?viel prozent|welcher (?:prozentsatz|(?:prozentuale )?anteil)"
+            r"|wie (?:hoch|groß) (?:ist|war) der (?:prozentsatz|(?:prozentuale )?anteil))"
+            r" (?:der|des|aller|an den|an der|am)",
+            "what percentage of the",
+        ),
+        (r"entfällt|entfallen|entfiel(?:en)?|geht|gehen|ging(?:en)?", "goes"),
         (r"wie (?:hoch|groß) (?:ist|sind|war|waren)", "what is"),
         (r"(?:gesamt)?summe", "total"),
         (r"wie ?viele", "how many"),
@@ -83,4 +91,13 @@ _WORDINGS = tuple(
         (r"termine?", "event"),
     )
 )
-GERMAN = LanguageWording(_ASKING, _WORDINGS)
+_PLACE = re.compile(
+    r"\b(?P<place>zweit|dritt|viert|fünft)(?=(?:meist|wenigst|höchst|niedrigst|größt|kleinst|längst|kürzest|schwerst"
+    r"|leichtest|schnellst|teuerst|billigst|günstigst|ältest|jüngst)e)",
+    re.IGNORECASE,
+)
+"""How a word says which place of an order is asked for: "der zweithöchste"."""
+_PLACES = {"zweit": "second ", "dritt": "third ", "viert": "fourth ", "fünft": "fifth "}
+GERMAN = LanguageWording(
+    _ASKING, _WORDINGS, before=((_PLACE, lambda found: _PLACES[found["place"].lower()]),)
+)

@@ -14,7 +14,7 @@ from localcrag.crag.table_answers.question_words import tokens_of
 from localcrag.crag.table_answers.row_nouns import RowNouns
 from localcrag.crag.table_answers.table_columns import UnclearError
 from localcrag.crag.table_answers.table_conditions import is_akin
-from localcrag.crag.table_answers.table_matching import TableMatch
+from localcrag.crag.table_answers.table_match import TableMatch
 from localcrag.crag.table_answers.table_questions import TableQuestion
 from localcrag.crag.table_answers.table_values import (
     CURRENCIES,
@@ -243,7 +243,7 @@ class GroupColumns(RowNouns):
         ]
         is_money_noun = not is_verb and bool({root(word)} & (_MONEY_WORDS | _MONEY_NOUNS))
         of_money = verb in _OF_COSTS | _OF_INCOME or is_money_noun
-        money = [c for c in self._added if self._may_be_money(c) and self._is_of_kind(verb, c)]
+        money = [c for c in self._added if self.may_be_money(c) and self._is_of_kind(verb, c)]
         found = found or (money if of_money else [])
         if len(found) > 1:
             products = [column for column in found if self.is_product(column)]
@@ -287,7 +287,7 @@ class GroupColumns(RowNouns):
     @property
     def _counts(self) -> list[str]:
         """The columns that say how much there is of a thing, and are no money."""
-        return [c for c in self._added if set(self.named(c)) & _COUNTED and not self._may_be_money(c)]
+        return [c for c in self._added if set(self.named(c)) & _COUNTED and not self.may_be_money(c)]
 
     def adds_over_time(self, match: TableMatch, column: str) -> bool:
         """Whether what is added up may be so for each thing of a column, though it may have several times."""
@@ -302,7 +302,7 @@ class GroupColumns(RowNouns):
 
     def is_amount(self, column: str) -> bool:
         """Whether the numbers of a column are surely meant: money, or amounts without another name."""
-        return bool(column) and (self.is_bare(column) or self._may_be_money(column))
+        return bool(column) and (self.is_bare(column) or self.may_be_money(column))
 
     def is_measured(self) -> bool:
         """Whether the words of what a question counts stand in the name of a column of numbers."""

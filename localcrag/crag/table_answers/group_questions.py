@@ -12,7 +12,8 @@ from dataclasses import replace
 
 from localcrag.crag.table_answers.foreign_wording import in_english
 from localcrag.crag.table_answers.grouped_quantities import GroupedQuantity, GroupQuestion, GroupReading
-from localcrag.crag.table_answers.question_words import tokens_of, with_plain_wording
+from localcrag.crag.table_answers.question_words import tokens_of
+from localcrag.crag.table_answers.rank_wording import plain_and_ranking
 from localcrag.crag.table_answers.table_questions import MAX_WORDS
 from localcrag.crag.table_answers.table_values import UNITS, root, word_list
 from localcrag.crag.table_answers.table_vocabulary import (
@@ -74,12 +75,16 @@ MAX_NOUN_WORDS = 4
 
 def group_question(question: str) -> GroupQuestion | None:
     """The form of a question over groups of rows; None for another question."""
-    plain = _MOST_EXPENSIVE.sub("cost the most", with_plain_wording(in_english(question)))
+    plain, ranking = plain_and_ranking(in_english(question))
+    plain = _MOST_EXPENSIVE.sub("cost the most", plain)
     words = [token.text for token in tokens_of(plain)]
     lows = [word.lower() for word in words]
     if not 2 < len(words) <= MAX_WORDS or REFUSED_WORDS & set(lows):
         return None
-    return _most_common(words) or _most(words) or _for_each(words)
+    found = _most_common(words) or _most(words)
+    if ranking is not None:
+        return replace(found, count=ranking.count, place=ranking.place) if found else None
+    return found or _for_each(words)
 
 
 def single_group_question(question: str) -> GroupQuestion | None:
@@ -167,6 +172,9 @@ def _most(words: Sequence[str]) -> GroupQuestion | None:
         quantities = _measured(noun, rest, verb, is_loose=is_loose, is_summed=is_summed)
     else:
         quantities = [_of_verb(verb, rest)] if verb else []
+        if is_summed and not verb:
+            text = f"what is the total {' '.join(rest)}"
+            quantities = [GroupedQuantity(text, is_open=True, is_summed=True, is_vague=True)]
     return _question_for(group, quantities, highest=_MOST[lows[at]])
 
 

@@ -14,7 +14,8 @@ from localcrag.crag.table_answers.group_columns import GroupColumns, GroupLabels
 from localcrag.crag.table_answers.parsed_tables import ParsedTable
 from localcrag.crag.table_answers.question_words import tokens_of
 from localcrag.crag.table_answers.row_groups import Grouping
-from localcrag.crag.table_answers.table_matching import TableMatch, matched
+from localcrag.crag.table_answers.table_match import TableMatch
+from localcrag.crag.table_answers.table_matching import matched
 from localcrag.crag.table_answers.table_questions import recognised
 from localcrag.crag.table_answers.unrivalled_tables import unrivalled
 from localcrag.types import Aggregate
@@ -96,12 +97,15 @@ class GroupReading:
 class GroupQuestion:
     """A question for the group that has the most or the least, or for all groups if ``highest`` is None.
 
-    ``may_be_single`` says that each group may have one row only.
+    ``may_be_single`` says that each group may have one row only. ``place`` is the place that is asked for, 2
+    of the second highest, and ``count`` the number of groups, 0 if all are to be put in order.
     """
 
     readings: tuple[GroupReading, ...]
     highest: bool | None
     may_be_single: bool = False
+    place: int = 1
+    count: int = 1
 
     def matches(self, tables: Sequence[ParsedTable]) -> Iterator[TableMatch]:
         """How the tables of a document answer."""
@@ -139,7 +143,9 @@ class GroupQuestion:
         if is_single and not self.may_be_single:
             return None
         is_doubtful = bool(match.entity) and _is_repeated(match, groups, rows)
-        grouping = Grouping(groups.by, groups.labels, self.highest, order=groups.order)
+        grouping = Grouping(
+            groups.by, groups.labels, self.highest, order=groups.order, place=self.place, count=self.count
+        )
         asked = replace(match.question, tokens=[*match.question.tokens, *tokens_of(groups.phrase)])
         return replace(match, question=asked, grouping=grouping, loose=match.loose or is_doubtful)
 

@@ -9,13 +9,20 @@ from localcrag.crag.table_answers.compared_values import ComparedQuestion, compa
 from localcrag.crag.table_answers.day_rosters import RosterQuestion, roster_question
 from localcrag.crag.table_answers.group_questions import group_question, single_group_question
 from localcrag.crag.table_answers.grouped_quantities import GroupQuestion
+from localcrag.crag.table_answers.row_extremes import RowExtremeQuestion, row_extreme_question
 from localcrag.crag.table_answers.share_questions import ShareQuestion, share_question
 from localcrag.crag.table_answers.superlative_rows import SuperlativeRowQuestion, superlative_row_question
 from localcrag.crag.table_answers.table_questions import TableQuestion, moved_question, recognised
 from localcrag.crag.table_answers.timetables import TripQuestion, trip_question
 
 LookupQuestion = (
-    RosterQuestion | TripQuestion | GroupQuestion | ComparedQuestion | ShareQuestion | SuperlativeRowQuestion
+    RosterQuestion
+    | TripQuestion
+    | GroupQuestion
+    | ComparedQuestion
+    | ShareQuestion
+    | SuperlativeRowQuestion
+    | RowExtremeQuestion
 )
 """The form of a question that a certain kind of table answers, whose matches it finds itself."""
 TABLE_FORMS: tuple[Callable[[str], TableQuestion | LookupQuestion | None], ...] = (
@@ -25,6 +32,7 @@ TABLE_FORMS: tuple[Callable[[str], TableQuestion | LookupQuestion | None], ...] 
     recognised,
     single_group_question,
     superlative_row_question,
+    row_extreme_question,
     change_question,
     roster_question,
     trip_question,

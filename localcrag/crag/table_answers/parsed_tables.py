@@ -48,13 +48,15 @@ class ParsedTable:
 
     ``names`` are the names that it goes by, the nearest first: its caption, the headings above it from the
     innermost, the name of its file and the title of its document. The first of them, ``own_names``, are lines
-    above its header and the name nearest to them.
+    above its header and the name nearest to them. ``spelled`` are the words that columns go by whose names
+    abbreviate those of a question (:mod:`.column_abbreviations`).
     """
 
     columns: tuple[str, ...]
     rows: tuple[ParsedRow, ...]
     names: tuple[str, ...]
     own_names: tuple[str, ...] = ()
+    spelled: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def source(self) -> str:
@@ -80,7 +82,12 @@ class ParsedTable:
         return len(joined) >= _MIN_JOINED_NAMES and not any(" " in header.strip() for header in headers)
 
     def wording(self, column: str) -> str:
-        """The header of a column, with its words apart if those of the table are written together."""
+        """The header of a column, with its words apart if those of the table are written together.
+
+        It is the one in full of a name that stands for other words of a question.
+        """
+        if column in self.spelled:
+            return self.spelled[column]
         return words_apart(self.header(column)) if self._joins_words else self.header(column)
 
     def cells(self, column: str) -> list[str]:

@@ -220,8 +220,9 @@ class PartialValues(TableNames):
         each row otherwise. The match is then loose.
         """
         asked = self.question
-        open_subject = [place for place in asked.subject if not self.tokens[place].used]
-        if not asked.about or open_subject != [at] or len(self.rows) < _MIN_RANKED_ROWS:
+        is_open = [place for place in asked.subject if not self.tokens[place].used] == [at]
+        is_fitting = len(self.rows) >= _MIN_RANKED_ROWS and (asked.about or self.names_anything)
+        if not (is_open and is_fitting):
             return False
         skipped = {*asked.superlative.split(), asked.asking, "per"} | FUNCTION_WORDS
         others = [

@@ -95,6 +95,8 @@ _PERIOD_OWNS = re.compile(
     re.IGNORECASE,
 )
 """How a question says of what a period has that it is of it: "this year's measurements are"."""
+_PAST_LIGHT_VERBS = frozenset({"came", "went", "got", "gave", "fell"})
+"""Verbs behind a noun that say no more than that there is such a thing: "lambs came out of it"."""
 _MAX_COMPARED_WORDS = 3
 """The most words that name a column between "fewer" and "than"."""
 _DETERMINERS = frozenset({"the", "its", "their", "our", "a", "an"})
@@ -353,7 +355,8 @@ def without_participle(tokens: list[QuestionToken], subject: list[int]) -> list[
     """A noun phrase without the participle that ends it: "windows facing the quay", "clubs played"."""
     following = [token.low for token in tokens[subject[-1] + 1 : subject[-1] + 2]] if len(subject) > 1 else []
     noun, verb = (tokens[at].low for at in subject[-2:]) if len(subject) > 1 else ("", "")
-    if verb.endswith("ed") and (noun in PLURALS or noun.endswith("s")):
+    is_past = verb.endswith("ed") or verb in _PAST_LIGHT_VERBS
+    if is_past and (noun in PLURALS or noun.endswith("s")):
         return subject[:-1]
     is_participle = bool(_DETERMINERS.intersection(following)) and tokens[subject[-1]].low.endswith("ing")
     return subject[:-1] if is_participle else subject

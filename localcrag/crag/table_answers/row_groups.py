@@ -13,7 +13,8 @@ class Grouping:
     ``by`` is what the groups are called, and ``labels`` the name of the group of each row, "" of a row that
     is in none. ``highest`` says which end is asked for, None if all groups are. ``is_compared`` says that
     the question names the two groups of which one is asked for. ``order`` are texts to sort the groups by, if
-    they are periods.
+    they are periods. ``place`` is the place that is asked for, 2 of the second highest, and ``count`` the
+    number of groups, 0 if all are to be put in order.
     """
 
     by: str
@@ -21,6 +22,8 @@ class Grouping:
     highest: bool | None = None
     is_compared: bool = False
     order: Mapping[str, str] = field(default_factory=dict)
+    place: int = 1
+    count: int = 1
 
 
 @dataclass(frozen=True, slots=True)

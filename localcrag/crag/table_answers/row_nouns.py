@@ -10,6 +10,7 @@ from decimal import Decimal
 from localcrag.crag.table_answers.partial_values import PERIOD_OF
 from localcrag.crag.table_answers.table_columns import EXTREMES, UnclearError
 from localcrag.crag.table_answers.table_measures import TableMeasures
+from localcrag.crag.table_answers.table_names import ends_name
 from localcrag.crag.table_answers.table_totals import EVENT_WORDS, adds_up_over_days
 from localcrag.crag.table_answers.table_values import (
     CURRENCIES,
@@ -135,7 +136,7 @@ class RowNouns(TableMeasures):
         plural = [name for name in ends if name.lower().endswith("s")]
         singular = [name[:-1] for name in plural]
         is_named = any(token.root in roots(name)[-1:] for name in (*plural, *singular))
-        is_named = is_named or token.root in prefix[-1:]
+        is_named = is_named or token.root in prefix[-1:] or ends_name(token.low, self.table)
         is_row = token.root in _ENTRY_WORDS
         is_any = token.root in _ROW_WORDS and self.question.operation is not Aggregate.COUNT
         persons = PERSONS - {root("name")} | _ANY_PERSON if self.conditions else _ANY_PERSON
@@ -155,8 +156,10 @@ class RowNouns(TableMeasures):
         So is what two other columns make together, as units and what each costs.
         """
         header = set(roots(self.table.wording(column)))
-        is_money = header & (QUANTITY_WORDS["spending"] | QUANTITY_WORDS["price"] | EVENT_WORDS)
-        return bool(is_money or self.units(column) & (CURRENCIES | _DURATIONS)) or self.is_product(column)
+        money = QUANTITY_WORDS["spending"] | QUANTITY_WORDS["price"]
+        has_price = any(set(roots(self.table.wording(other))) & money for other in self.quantities)
+        is_money = header & (money | EVENT_WORDS) or (has_price and self.is_product(column))
+        return bool(is_money or self.units(column) & (CURRENCIES | _DURATIONS))
 
     def is_of_days(self, column: str) -> bool:
         """Whether the numbers of a column are of one day each, by its name, or by that of the table.
@@ -164,7 +167,7 @@ class RowNouns(TableMeasures):
         The latter tells it of a column whose own name is only a unit or that of a number: "kg", "quantity".
         """
         header = set(roots(self.table.wording(column)))
-        if header & COUNTED_WORDS or header <= UNITS:
+        if header & COUNTED_WORDS or header <= UNITS | QUANTITY_WORDS["weight"]:
             header |= {word for name in self.table.own_names for word in roots(name)}
         return adds_up_over_days(header, self.units(column))
 

@@ -17,7 +17,7 @@ from localcrag.crag.table_answers.grouped_quantities import GroupedQuantity
 from localcrag.crag.table_answers.parsed_tables import ParsedTable
 from localcrag.crag.table_answers.question_words import tokens_of, with_plain_wording
 from localcrag.crag.table_answers.row_groups import RowShare
-from localcrag.crag.table_answers.table_matching import TableMatch
+from localcrag.crag.table_answers.table_match import TableMatch
 from localcrag.crag.table_answers.table_questions import MAX_WORDS
 from localcrag.crag.table_answers.table_values import TEMPORAL, column_values, is_missing, word_list
 from localcrag.crag.table_answers.table_vocabulary import VERBS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from itertools import takewhile
 
 from localcrag.crag.table_answers.partial_values import PartialValues
@@ -153,6 +154,32 @@ class SpelledValues(PartialValues):
             return ""
         head[0].used = True
         return found[0]
+
+    def number_said(self) -> str:
+        """The column that says how many there are of what is counted; "" if there is none.
+
+        Raises UnclearError if there are several.
+        """
+        return self._part_counted() or self.column_said(self.quantities, range(len(self.tokens)))
+
+    def _part_counted(self) -> str:
+        """The column of those of a thing that are so: "alive", beside "lambs", if living lambs are counted.
+
+        Its numbers are nowhere more than those of the thing. "" if there is none.
+        """
+        pair = self.question.subject
+        said = [(self.tokens[at].root,) for at in pair]
+        columns = [[c for c in self.quantities if self.named(c) == words] for words in said]
+        if len(pair) != 2 or [len(found) for found in columns] != [1, 1]:
+            return ""
+        values = [self.kinds[found[0]].values for found in columns]
+        are_parts = all(
+            isinstance(part, Decimal) and isinstance(whole, Decimal) and part <= whole
+            for part, whole in zip(*values, strict=True)
+        )
+        for at in pair if are_parts else ():
+            self.tokens[at].used = True
+        return columns[0][0] if are_parts else ""
 
     def take_per_head(self) -> None:
         """Account for "per head" in a question for the most of a column; the match is then loose."""

@@ -10,7 +10,8 @@ from localcrag.crag.table_answers.foreign_wording import in_english
 from localcrag.crag.table_answers.group_columns import GroupColumns
 from localcrag.crag.table_answers.parsed_tables import ParsedTable
 from localcrag.crag.table_answers.question_words import with_plain_wording
-from localcrag.crag.table_answers.table_matching import TableMatch, matched
+from localcrag.crag.table_answers.table_match import TableMatch
+from localcrag.crag.table_answers.table_matching import matched
 from localcrag.crag.table_answers.table_questions import TableQuestion, generic_about, recognised
 from localcrag.crag.table_answers.table_values import root, roots, word_list
 from localcrag.crag.table_answers.table_vocabulary import HIGH, QUANTITY_WORDS, SUPERLATIVES

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from localcrag.crag.table_answers.column_abbreviations import with_names_in_full
 from localcrag.crag.table_answers.parsed_tables import ParsedRow, ParsedTable, words_apart
 from localcrag.crag.table_answers.question_words import QuestionToken
 from localcrag.crag.table_answers.table_questions import TableQuestion
@@ -24,6 +25,7 @@ from localcrag.crag.table_answers.table_values import (
 )
 from localcrag.crag.table_answers.table_vocabulary import (
     FUNCTION_WORDS,
+    NAMING_WORDS,
     ORDINAL_NUMBERS,
     QUANTITY_OF_VERB,
     QUANTITY_WORDS,
@@ -53,7 +55,10 @@ _YEAR_WORDS = frozenset(
 _ID_WORDS = frozenset(map(root, word_list("id number no nr code zip postcode phone telephone ticket")))
 """Words in the name of a column whose numbers only name the rows."""
 QUALIFIERS = frozenset(
-    map(root, word_list("mean average total worst best previous target sum subtotal") + tuple(SUPERLATIVES))
+    map(
+        root,
+        word_list("mean average avg total worst best previous target sum subtotal") + tuple(SUPERLATIVES),
+    )
 ) - {root("last"), root("first"), root("min")}
 """Words in the name of a column that make it another one: "highest level" is not "level"."""
 
@@ -106,6 +111,11 @@ class TableColumns:
     excluded: list[tuple[str, str]] = field(default_factory=list)
     is_named_otherwise: bool = False
 
+    def __post_init__(self) -> None:
+        """Let the columns go by the words of the question that their names abbreviate."""
+        self.table, is_doubtful = with_names_in_full(self.table, self.tokens)
+        self.loose = self.loose or is_doubtful
+
     @property
     def tokens(self) -> list[QuestionToken]:
         """The words and numbers of the question."""
@@ -145,6 +155,11 @@ class TableColumns:
     def label(self) -> str:
         """The first column, whose cells name the rows."""
         return self.table.columns[0]
+
+    @property
+    def names_anything(self) -> bool:
+        """Whether the first column is called a name and no more, of whatever the rows are."""
+        return set(self.named(self.label)) <= NAMING_WORDS
 
     def of_kind(self, *kinds: ColumnKind) -> list[str]:
         """The columns whose cells are of one of these kinds."""

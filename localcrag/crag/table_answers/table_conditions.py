@@ -33,6 +33,8 @@ _TO_MONTH = frozenset({("to",), ("until",), ("till",), ("through",)})
 _MONTH_OF_NAME = re.compile(r"(?<!\d)(?P<year>(?:19|20)\d\d)-(?P<month>0[1-9]|1[0-2])(?![-\d])")
 """The month of a year in the name of a table: "drug-stock-2026-03"."""
 _QUARTER = re.compile(r"Q[1-4]", re.IGNORECASE)
+_HAVING = frozenset(word_list("with have has had having"))
+"""The words before a number of what a row has."""
 _SIGNS = {">": "more than", "<": "less than", ">=": "at least", "<=": "at most", "=": "="}
 _TEMPORAL_SIGNS = {">": "after", "<": "before", ">=": "since"}
 
@@ -217,21 +219,28 @@ class TableConditions(TableColumns):
                     word in named or any(is_akin(word, other) for other in named)
                 )
 
+    def take_numbers_had(self) -> None:
+        """Account for numbers of what the rows that count have: "of cars with 4 cylinders"."""
+        for at, token in enumerate(self.tokens):
+            if token.is_number and not token.used and at and self.tokens[at - 1].low in _HAVING:
+                self._take_number(at)
+
     def _take_number(self, at: int) -> None:
-        """Account for a number behind the name of its column: "building 3"."""
-        before = self.tokens[at - 1]
-        columns = [
-            column
-            for column in self.of_kind(ColumnKind.NUMBER, ColumnKind.TEXT)
-            if self.named(column) == (before.root,)
-        ]
+        """Account for a number beside the name of its column: "building 3", "with 6 cylinders"."""
         text = self.tokens[at].text
-        rows = frozenset(n for c in columns for n, cell in enumerate(self.cells(c)) if cell.strip() == text)
-        if len(columns) == 1 and rows:
-            self.conditions.append(
-                RowCondition(columns[0], f"{self.table.header(columns[0])} = {text}", rows)
-            )
-            before.used = self.tokens[at].used = True
+        for beside, kinds in ((at - 1, (ColumnKind.NUMBER, ColumnKind.TEXT)), (at + 1, (ColumnKind.NUMBER,))):
+            word = self.tokens[beside] if 0 <= beside < len(self.tokens) else None
+            if word is None or word.used or beside in self.question.subject:
+                continue
+            columns = [column for column in self.of_kind(*kinds) if self.named(column) == (word.root,)]
+            columns = [c for c in columns if beside < at or c in self.quantities]
+            cells = self.cells(columns[0]) if len(columns) == 1 else []
+            rows = frozenset(n for n, cell in enumerate(cells) if cell.strip() == text)
+            if rows:
+                shown = f"{self.table.header(columns[0])} = {text}"
+                self.conditions.append(RowCondition(columns[0], shown, rows))
+                word.used = self.tokens[at].used = True
+                return
 
     def take_dates(self) -> None:
         """Account for years and months as conditions on a column of years or dates."""

@@ -7,37 +7,27 @@ question then takes its usual way, which is never wrong in a new manner.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from decimal import Decimal
+from dataclasses import replace
 
-from localcrag.crag.table_answers.parsed_tables import ParsedRow, ParsedTable
-from localcrag.crag.table_answers.row_groups import Grouping, RowShare
+from localcrag.crag.table_answers.match_checks import MatchChecks
+from localcrag.crag.table_answers.parsed_tables import ParsedTable
+from localcrag.crag.table_answers.row_groups import Grouping
 from localcrag.crag.table_answers.row_labels import parts_of_names
-from localcrag.crag.table_answers.row_nouns import COUNTED_WORDS, RowNouns
 from localcrag.crag.table_answers.table_columns import (
     EXTREMES,
-    RowCondition,
     UnclearError,
     content,
-    qualifiers,
     required_words,
 )
 from localcrag.crag.table_answers.table_conditions import is_akin
+from localcrag.crag.table_answers.table_match import TableMatch
 from localcrag.crag.table_answers.table_questions import TableQuestion
-from localcrag.crag.table_answers.table_totals import (
-    RATE_UNITS,
-    RATES,
-    is_close,
-)
 from localcrag.crag.table_answers.table_values import (
     TEMPORAL,
     ColumnKind,
     ColumnValues,
-    column_values,
     root,
-    roots,
     word_list,
 )
 from localcrag.crag.table_answers.table_vocabulary import FUNCTION_WORDS, PERSONS
@@ -46,40 +36,8 @@ from localcrag.types import Aggregate
 MAX_LEFT_OUT = 4
 """The most words of a question that may be left out, if any may."""
 _PLACES = frozenset(map(root, word_list("place location site city town island country region station")))
-_NUMBER_OF = re.compile(r"number|how many|no\. of .+|number of .+|anzahl.*", re.IGNORECASE)
-"""The name of a column that says how many of a thing there are, if "number" does not number the rows."""
-_OVER_ALL = re.compile(r"(?:all|alle|tous|toutes|todos|todas) [^\W\d_].*s|alle [^\W\d_].*", re.IGNORECASE)
-"""A cell that names all things which the rows beside it have one by one: "All natural disasters"."""
 _NAMING = EXTREMES | {Aggregate.COUNT}
 """The operations whose question names what is counted, or which one is asked for."""
-
-
-@dataclass(frozen=True, slots=True)
-class TableMatch:
-    """How a table answers a question.
-
-    ``rows`` are those of the table without the ``totals`` rows that add them up. ``column`` is the one that
-    is compared or added up, with its ``values``; it is "" if rows are counted. ``entity`` is the column
-    whose values are counted or asked for, or "". ``loose`` says that a word of the question stands nowhere in
-    the table, so that its answer is to be checked. ``is_named`` says that another document of the knowledge
-    base says what the question calls the table. ``original`` is the table of the document if ``table`` is
-    that one turned round, so that its columns are rows. ``grouping`` are the groups of rows for each of which
-    something is computed, and ``share`` the part of the rows whose share is.
-    """
-
-    table: ParsedTable
-    question: TableQuestion
-    rows: tuple[ParsedRow, ...]
-    totals: int
-    column: str
-    values: ColumnValues
-    entity: str
-    conditions: tuple[RowCondition, ...]
-    loose: bool = False
-    is_named: bool = False
-    original: ParsedTable | None = None
-    grouping: Grouping | None = None
-    share: RowShare | None = None
 
 
 def matched(question: TableQuestion, table: ParsedTable) -> TableMatch | None:
@@ -108,7 +66,7 @@ def may_mean(match: TableMatch, other: ParsedTable) -> bool:
     return bool(others) and known <= others
 
 
-class _Matching(RowNouns):
+class _Matching(MatchChecks):
     """One question held against one table."""
 
     def result(self) -> TableMatch:
@@ -119,6 +77,7 @@ class _Matching(RowNouns):
         for condition in asked.conditions:
             compared = self.compared(condition)
             self.conditions += [compared] if compared not in self.conditions else []
+        self.take_numbers_had()
         column = self.measure()
         self.take_values(column)
         self.take_compounds()
@@ -167,10 +126,17 @@ class _Matching(RowNouns):
             self.loose,
             self.is_named_otherwise,
         )
-        if asked.is_lenient and self._has_several_values(match) and self.is_of_events(column):
+        if (
+            asked.is_lenient
+            and asked.operation in EXTREMES
+            and match.entity
+            and self.is_of_events(column)
+            and self.differs_within(match)
+        ):
             match = self._summed_by_entity(match)
-        self._check(match)
-        return self._checked_totals(replace(match, loose=match.loose or self._adds_unproven_totals(match)))
+        self.check(match)
+        is_doubtful = self.loose or self.adds_unproven_totals(match)
+        return self.checked_totals(replace(match, loose=is_doubtful))
 
     # ------------------------------------------------------------------------------ what is asked for
 
@@ -254,121 +220,9 @@ class _Matching(RowNouns):
             raise UnclearError
         self.loose = True
 
-    # ------------------------------------------------------------------------------ sense
-
-    def _check(self, match: TableMatch) -> None:
-        """Raise UnclearError for a result that would say something else than it seems to."""
-        asked = match.question
-        if asked.operation in (Aggregate.TOTAL, Aggregate.AVERAGE):
-            header = set(roots(self.table.wording(match.column)))
-            if said := qualifiers(self.table.wording(match.column)):
-                is_total = asked.operation is Aggregate.TOTAL and said == {root("total")}
-                is_named = len(self.named(match.column)) > 1 or bool(asked.measured) or asked.is_lenient
-                if not is_total or not is_named:
-                    raise UnclearError
-            if asked.operation is Aggregate.TOTAL and (header & RATES or match.values.unit in RATE_UNITS):
-                raise UnclearError
-            self._check_times(match)
-        if asked.operation is not Aggregate.COUNT:
-            self._check_all(match)
-        named = (set(self.named(column)) for column in self.quantities)
-        holds_numbers = any(words & COUNTED_WORDS for words in named) or any(
-            _NUMBER_OF.fullmatch(self.table.wording(column))
-            for column in self.of_kind(ColumnKind.NUMBER)
-            if column != self.label
-        )
-        names_rows = self.marked and match.entity == self.label and self.names_rows(self.label)
-        compares_columns = any(condition.bound for condition in asked.conditions)
-        counts_rows = asked.distinct or asked.listing or names_rows or compares_columns or asked.of_rows
-        if asked.operation is Aggregate.COUNT and holds_numbers and not counts_rows:
-            raise UnclearError
-        if asked.operation is Aggregate.COUNT and match.entity and not asked.distinct:
-            cells = [cell for cell in self.cells(match.entity) if cell]
-            if len(cells) / 2 < len(set(cells)) < len(cells):
-                raise UnclearError
-        if asked.about in ("", "deaths") and self._has_several_values(match):
-            raise UnclearError
-
-    def _has_several_values(self, match: TableMatch) -> bool:
-        """Whether one of which the most or the least is asked for has several rows with other values."""
-        if match.question.operation not in EXTREMES or not match.entity:
-            return False
-        values: dict[str, set[object]] = {}
-        cells = self.cells(match.entity)
-        for at in (n for n in range(len(cells)) if all(n in c.rows for c in match.conditions)):
-            values.setdefault(cells[at], set()).add(match.values.values[at])
-        return any(len(found) > 1 for found in values.values())
-
     def _summed_by_entity(self, match: TableMatch) -> TableMatch:
         """The match with the sums of the rows of each one of which the most or the least is asked for."""
         asked, column = match.question, match.entity
         grouping = Grouping(self.table.wording(column), tuple(self.cells(column)), asked.highest)
         summed = replace(asked, operation=Aggregate.TOTAL, grouped=column)
         return replace(match, question=summed, entity="", grouping=grouping)
-
-    def _adds_unproven_totals(self, match: TableMatch) -> bool:
-        """Whether a column is added up that is called a total, and is not known to be that of its own row."""
-        is_total = root("total") in qualifiers(self.table.wording(match.column))
-        return match.question.operation is Aggregate.TOTAL and is_total and not self.is_product(match.column)
-
-    def _check_all(self, match: TableMatch) -> None:
-        """Refuse rows that go over others of their column, "All disasters", which no condition leaves out."""
-        column = match.entity or self.label
-        met = [n for n in range(len(self.rows)) if all(n in c.rows for c in match.conditions)]
-        cells = {self.rows[n].cells.get(column, "") for n in met}
-        if len(cells) > 1 and any(map(_OVER_ALL.fullmatch, cells)):
-            raise UnclearError
-
-    def _checked_totals(self, match: TableMatch) -> TableMatch:
-        """The match, unless a row of totals says that rows are counted twice or that one is itself a total.
-
-        The total of the whole table is then what its row of totals says.
-        """
-        totals = self.totals
-        if (
-            match.question.operation is Aggregate.TOTAL
-            and not match.conditions
-            and totals.overall is not None
-        ):
-            said = column_values(self.table.cells(match.column)).values
-            value = said[totals.overall] if said else None
-            added = sum((each for each in match.values.values if isinstance(each, Decimal)), Decimal(0))
-            if isinstance(value, Decimal) and value != added:
-                if totals.proven and not is_close(value, added):
-                    raise UnclearError
-                return self._read_total(match, totals.overall, value)
-        kept = [at for at in range(len(self.table.rows)) if at not in totals.rows]
-        counted = [kept[at] for at in range(len(kept)) if all(at in c.rows for c in match.conditions)]
-        if (totals.contradicted and len(counted) > 1) or totals.doubtful & set(counted):
-            raise UnclearError
-        return match
-
-    def _read_total(self, match: TableMatch, at: int, value: Decimal) -> TableMatch:
-        """The match whose one row is that of the totals."""
-        row = self.table.rows[at]
-        column, label = next(iter(row.cells.items()))
-        condition = RowCondition(column, f"{self.table.header(column)} = {label}", frozenset({0}))
-        values = replace(match.values, values=(value,))
-        return replace(match, rows=(row,), totals=0, values=values, conditions=(condition,))
-
-    def _check_times(self, match: TableMatch) -> None:
-        """Refuse to add up one thing at several times: the members of each year are no members altogether.
-
-        What is of one day each, as hours of work, adds up.
-        """
-        dated = self.of_kind(*TEMPORAL)
-        varying = [c for c in dated if len({v for v in self.kinds[c].values if v is not None}) > 1]
-        conditioned = {match.question.grouped, *(condition.column for condition in match.conditions)}
-        if match.question.costing == "moved":
-            return
-        if not set(varying) - conditioned or self.is_of_events(match.column):
-            return
-        years = set(self.of_kind(ColumnKind.YEAR))
-        if self.is_of_days(match.column) and not years & set(varying):
-            return
-        cells = self.cells(self.label)
-        is_repeated = self.label in varying or len(set(cells)) < len(cells)
-        if match.question.operation is Aggregate.TOTAL and (
-            is_repeated or self.is_panel(match.question.grouped)
-        ):
-            raise UnclearError

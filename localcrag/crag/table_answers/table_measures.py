@@ -8,14 +8,13 @@ from decimal import Decimal
 from itertools import pairwise
 
 from localcrag.crag.table_answers.column_merit import is_better_high
+from localcrag.crag.table_answers.money_columns import MoneyColumns, root_set
 from localcrag.crag.table_answers.question_words import ColumnChange
-from localcrag.crag.table_answers.row_products import is_product, is_sum
+from localcrag.crag.table_answers.row_products import is_sum
 from localcrag.crag.table_answers.running_balances import is_running_balance
-from localcrag.crag.table_answers.spelled_values import SpelledValues
 from localcrag.crag.table_answers.table_columns import UnclearError
 from localcrag.crag.table_answers.table_questions import generic_about
 from localcrag.crag.table_answers.table_values import (
-    CURRENCIES,
     TEMPORAL,
     UNITS,
     ColumnKind,
@@ -43,36 +42,22 @@ _TOTAL = root("total")
 _HAS_THE = (["has", "the"], ["have", "the"], ["had", "the"])
 
 
-def _root_set(words: str) -> frozenset[str]:
-    return frozenset(map(root, word_list(words)))
-
-
-_FINAL_WORDS = _root_set("final actual paid spent real effective tatsächlich ist")
-"""Words in the name of a column of what something cost in the end."""
-_SUM_WORDS = _FINAL_WORDS | _root_set(
-    "estimate estimated planned plan budget budgeted total sum net gross due offer"
-)
-"""Words that name a column of sums of money by themselves."""
-_MONEY_WORDS = _root_set("money revenue turnover takings")
-"""Words of a question for sums of money, however their column is called."""
-_FEE_WORDS = _root_set("fee fare charge gebühr")
-"""Words that name a column of what was paid for each row."""
-_NUMBER_WORDS = _root_set("number quantity qty count pieces anzahl menge stück nombre cantidad")
+_NUMBER_WORDS = root_set("number quantity qty count pieces anzahl menge stück nombre cantidad")
 """Words that name a column of how many of a thing there are."""
 _TIMES_OF_VERBS = {
     root(verb): words
     for verbs, words in (
-        ("start begin", _root_set("start begin from beginn")),
-        ("end finish", _root_set("end finish until ende")),
-        ("leave depart", _root_set("departure departs depart leaves leave abfahrt")),
-        ("arrive", _root_set("arrival arrives arrive ankunft")),
+        ("start begin", root_set("start begin from beginn")),
+        ("end finish", root_set("end finish until ende")),
+        ("leave depart", root_set("departure departs depart leaves leave abfahrt")),
+        ("arrive", root_set("arrival arrives arrive ankunft")),
     )
     for verb in word_list(verbs)
 }
 """The names of columns of times that verbs are about."""
 
 
-class TableMeasures(SpelledValues):
+class TableMeasures(MoneyColumns):
     """Finds the column of numbers, dates or times that a question is about."""
 
     def measure(self) -> str:
@@ -85,7 +70,7 @@ class TableMeasures(SpelledValues):
             return self._added_up(asked.measured)
         match asked.operation:
             case Aggregate.COUNT:
-                if asked.in_total and (column := self.column_said(self.quantities, everywhere)):
+                if asked.in_total and (column := self.number_said()):
                     if not all(self.tokens[at].used for at in asked.subject[-1:]):
                         raise UnclearError
                     asked.operation = Aggregate.TOTAL
@@ -103,29 +88,29 @@ class TableMeasures(SpelledValues):
                 return self._moved()
             case Aggregate.TOTAL if asked.costing:
                 said = self.column_said(self.quantities, everywhere) if asked.costing == "sum" else ""
-                return self._added_up(said or self._costs())
+                return self._added_up(said or self.costs())
             case Aggregate.TOTAL:
-                column = self._total_said() or self.column_said(self.quantities, everywhere) or self._amount()
+                column = self.total_said() or self.column_said(self.quantities, everywhere)
+                column = column or self._amount() or self._total_of_rows()
                 if not column and asked.spending:
-                    column = self.column_about(self.quantities, "spending") or self._fees()
+                    column = self.column_about(self.quantities, "spending") or self.fees()
                     if not column:
                         raise UnclearError
                     for at in asked.subject:
                         token = self.tokens[at]
                         token.used = token.low not in SPENDING_VERBS or self.is_about(token.root)
-                column = column or self._money_said()
+                column = column or self.money_said()
                 if not column and not asked.spending and asked.asking == "how much":
-                    column, self.loose = self._fees(), True
+                    column, self.loose = self.fees(), True
                     if not column:
                         raise UnclearError
                 if not column and not asked.spending:
-                    self._check_counted()
+                    self.check_counted()
                     asked.operation = Aggregate.COUNT
                     asked.subject = asked.open_tokens()
-                if not column:
-                    return ""
-                self._take_words_for_money(column)
-                return self._added_up(column)
+                if column:
+                    self.take_words_for_money(column)
+                return self._added_up(column) if column else ""
             case Aggregate.AVERAGE:
                 column = self.column_said(self.quantities, everywhere)
                 return self._added_up(column)
@@ -143,7 +128,7 @@ class TableMeasures(SpelledValues):
                     column = self.column_about(self.quantities, about)
                     self._take_quantity(column, about)
                 if not column and not asked.about:
-                    column = self._money_said()
+                    column = self.money_said()
                 if not column and not asked.about and self._names_nothing_after():
                     column = self.quantities[0] if len(self.quantities) == 1 else ""
                 if not column and not asked.about:
@@ -152,32 +137,10 @@ class TableMeasures(SpelledValues):
             raise UnclearError
         return column
 
-    def _check_counted(self) -> None:
-        """Refuse to count rows if a question asks for a sum of money: it is no number of things."""
-        money = QUANTITY_WORDS["spending"] | QUANTITY_WORDS["price"]
-        said = {self.tokens[at].root for at in self.question.open_tokens()}
-        if said & money and not any(token.low == "number" for token in self.tokens):
-            raise UnclearError
-
-    def _total_said(self) -> str:
-        """The one column of totals of what is asked for: "total cost" of "total_cost" beside "unit_cost".
-
-        If another column has all words but "total" it must be proven by the numbers of its rows.
-        """
-        said = {self.tokens[at].root for at in self.question.open_tokens()}
-        named = {column: set(self.named(column)) for column in self.quantities}
-        found = [c for c, words in named.items() if _TOTAL in words and words - said == {_TOTAL} != words]
-        others = [c for c, words in named.items() if found and words == named[found[0]] - {_TOTAL}]
-        if len(found) != 1 or (others and not self.is_product(found[0])):
-            return ""
-        for at in self.question.open_tokens():
-            self.tokens[at].used = self.tokens[at].root in named[found[0]]
-        return found[0]
-
-    def is_product(self, column: str) -> bool:
-        """Whether the numbers of a column are those of two others, one times the other, in each row."""
-        others = [self.kinds[other].values for other in self.quantities if other != column]
-        return is_product(self.kinds[column].values, others)
+    def _total_of_rows(self) -> str:
+        """The one column called a total that is proven to be one of its row; "" if there is none."""
+        columns = self.quantities if self.question.asking == "what" else []
+        return next((c for c in columns if self.named(c) == (_TOTAL,) and self.is_product(c)), "")
 
     def _amount(self) -> str:
         """The column that "amount of" names, if those words do not only say how many; "" if there is none."""
@@ -340,59 +303,11 @@ class TableMeasures(SpelledValues):
                     return True
         return False
 
-    def _costs(self) -> str:
-        """The one column of what something cost; in the end, that of what was paid at last."""
-        money = [c for c in self.quantities if self._may_be_money(c)]
-        if self.question.costing == "final":
-            money = [c for c in money if set(self.named(c)) & _FINAL_WORDS]
-        products = [c for c in money if len(money) > 1 and self.is_product(c)]
-        money = products or money
-        if len(money) != 1:
-            raise UnclearError
-        return money[0]
-
-    def _money_said(self) -> str:
-        """The one column of what something cost, for a word that no column has: "revenue", "the most money".
-
-        The word is then accounted for, and the match is loose. "" if no word of the question is one.
-        """
-        places = [at for at in self.question.open_tokens() if self.tokens[at].root in _MONEY_WORDS]
-        if not places:
-            return ""
-        column = self._costs()
-        for at in places:
-            self.tokens[at].used = True
-        self.loose = True
-        return column
-
-    def _fees(self) -> str:
-        """The one column of money, if its numbers are what was paid for each row: fees, and no prices.
-
-        Beside numbers of something else a fee may be one for each of them; the match is then loose.
-        """
-        money = [column for column in self.quantities if self._may_be_money(column)]
-        if len(money) != 1 or not set(self.named(money[0])) & _FEE_WORDS:
-            return ""
-        self.loose = self.loose or len(self.quantities) > 1
-        return money[0]
-
-    def _may_be_money(self, column: str) -> bool:
-        """Whether a column is one of sums of money, by its unit or its name."""
-        named = set(self.named(column))
-        is_named = named & (QUANTITY_WORDS["spending"] | QUANTITY_WORDS["price"]) or named <= _SUM_WORDS
-        return bool(self.units(column) & CURRENCIES or (is_named and not self.units(column) - {""}))
-
     def _take_quantity(self, column: str, about: str) -> None:
         """Account for the quantity itself: "the coldest year of the temperature data" of a column "temp"."""
         for at in self.question.open_tokens() if column else []:
             words = QUANTITY_WORDS.get(about, frozenset()) | COUNTED_THINGS.get(about, frozenset())
             self.tokens[at].used = self.tokens[at].root in words
-
-    def _take_words_for_money(self, column: str) -> None:
-        """Account for "cost" and the like beside the name of a column of sums: "the total actual cost"."""
-        if set(self.named(column)) <= _SUM_WORDS and self._may_be_money(column):
-            for at in self.question.open_tokens():
-                self.tokens[at].used = self.tokens[at].root in QUANTITY_WORDS["spending"]
 
     def _is_better_high(self, column: str) -> bool:
         """Whether more of a column is better. Raises UnclearError if that is not clear from its name."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from itertools import takewhile
 
+from localcrag.crag.table_answers.parsed_tables import ParsedTable
 from localcrag.crag.table_answers.row_states import RowStates
 from localcrag.crag.table_answers.season_years import season_of, seasons_of, without_seasons
 from localcrag.crag.table_answers.table_columns import content
@@ -43,6 +44,8 @@ _BEFORE_NAME = frozenset(word_list("the our my this for in at"))
 """The words before what a question calls something that has a name."""
 MIN_PROPER_LETTERS = 4
 """The fewest letters of a word of a table's name that another document may say more of."""
+MIN_JOINED_LETTERS = 5
+"""The fewest letters of a word that another one in a name of the table ends with."""
 MIN_PHRASE_WORDS = 2
 """The fewest words of a phrase that names the table though one of them stands in cells as well."""
 
@@ -75,7 +78,10 @@ class TableNames(RowStates):
             is_one_of_years = token.is_number and len(self._numbers_in_names) > 1
             is_done = token.low.endswith("ed") and any(is_akin(token.root, word) for word in known)
             is_adjective = token.text[0].isupper() and any(is_akin(token.root, word) for word in known)
-            is_known = token.root in known or is_done or is_adjective or season_of(token.text) in known
+            is_joined = "-" in token.text and root(token.text.replace("-", "")) in known
+            is_known = (
+                token.root in known or is_joined or is_done or is_adjective or season_of(token.text) in known
+            ) or ends_name(token.low, self.table)
             token.used = is_known and token.root not in within and not is_one_of_years
         self._take_rest_of_names()
 
@@ -247,6 +253,15 @@ class TableNames(RowStates):
         """Whether a name of the table or of a column says what a verb says: "claims", "Amount claimed"."""
         names = (*self.table.names, *map(self.table.header, self.table.columns))
         return any(word.startswith(verb) for name in names for word in content(name))
+
+
+def ends_name(word: str, table: ParsedTable) -> bool:
+    """Whether a word ends one that a name of the table joins: "crime" of "statecrime"."""
+    singular = word.removesuffix("s")
+    joined = (part.removesuffix("s") for name in table.own_names for part in WORD.findall(name.lower()))
+    return len(singular) >= MIN_JOINED_LETTERS and any(
+        part != singular and part.endswith(singular) for part in joined
+    )
 
 
 def _spellings(text: str) -> tuple[tuple[str, ...], ...]:

@@ -8,7 +8,6 @@ one question, a comparison by group, a negation in a question that neither count
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -29,6 +28,7 @@ from localcrag.crag.table_answers.question_words import (
     with_plain_wording,
     without_participle,
 )
+from localcrag.crag.table_answers.rank_wording import MAX_PLACES, plain_and_ranking
 from localcrag.crag.table_answers.table_values import root, word_list
 from localcrag.crag.table_answers.table_vocabulary import (
     AUXILIARIES,
@@ -50,9 +50,6 @@ from localcrag.types import Aggregate, Passage
 
 MAX_WORDS = 40
 """The most words of a question over a table; a longer one says more than a table does."""
-MAX_RANKED = 20
-"""The most rows that a question may ask for: the top 20."""
-
 
 _BEFORE_MOST = frozenset(word_list("which who what when where list name show give at in on"))
 """How a question begins that asks for the most or the least."""
@@ -60,12 +57,6 @@ _OF_THEM = frozenset(word_list("the these those our my your"))
 """How "which of the copiers" goes on before what is asked about."""
 _FINAL_PHRASES = (("in", "the", "end"), ("finally",), ("eventually",))
 """How a question says that it asks for what something cost at last."""
-_TOTAL_ASKED = re.compile(
-    r"(?<!\ba )\b(?:total|totals)\b|\b(?:altogether|in all|all together|in sum|sum of|adds? up|added up)\b"
-    r"|\btogether\W*$|\b(?:insgesamt|zusammen|gesamtsumme|summe)\b|\bau total\b|\ben total\b|\bin totale\b",
-    re.IGNORECASE,
-)
-"""How a question says that it asks for a sum: in English, German, French, Spanish, Italian."""
 _ADDING_PHRASES = (("amount", "to"),)
 """How a question says with a verb that it asks for a sum; see :func:`.question_words.with_plain_wording`."""
 
@@ -85,6 +76,7 @@ class TableQuestion:
     and ``beside`` the passages that may say what the codes of a table mean. ``of_rows`` says that it counts
     rows by that name: "how many records". ``measured`` is added up, ``grouped`` tells groups apart.
     ``is_lenient`` says that words may be left out which stand nowhere in the table.
+    ``place`` is the place asked for, 2 of the second highest; ``count`` is 0 if all rows are put in order.
     """
 
     tokens: list[QuestionToken]
@@ -109,6 +101,7 @@ class TableQuestion:
     measured: str = ""
     grouped: str = ""
     is_lenient: bool = False
+    place: int = 1
 
     @property
     def says_has(self) -> bool:
@@ -122,7 +115,8 @@ class TableQuestion:
 
 def recognised(question: str) -> TableQuestion | None:
     """The form of a question over a table; None for a question of another form, or one that is not clear."""
-    tokens = tokens_of(with_plain_wording(in_english(question)))
+    plain, ranking = plain_and_ranking(in_english(question))
+    tokens = tokens_of(plain)
     if not tokens or len(tokens) > MAX_WORDS:
         return None
     words = [token.low for token in tokens]
@@ -139,9 +133,11 @@ def recognised(question: str) -> TableQuestion | None:
         found = _extreme(tokens) or _summed(tokens)
     if found is None and (negation >= 0 or lacking):
         found = _listed_persons(tokens)
-    if found is None:
+    if found is None or (ranking is not None and not found.superlative):
         return None
     found.conditions, found.lacking, found.negation = conditions, lacking, negation
+    if ranking is not None:
+        found.count, found.place = ranking.count, ranking.place
     for token in tokens:
         token.used = token.used or (token.low in FUNCTION_WORDS and token.text != "May")
     if found.listing and not (conditions or lacking or set(found.open_tokens()) - set(found.subject)):
@@ -182,11 +178,6 @@ def asks_for_rows(question: str) -> bool:
         return False
     said = [at for at, token in enumerate(tokens) if not token.used and token.low not in FUNCTION_WORDS]
     return bool(set(said) - set(listed.subject))
-
-
-def asks_for_total(question: str) -> bool:
-    """Whether a question asks for the sum of several numbers, wherever it says so: "tax of May, total"."""
-    return _TOTAL_ASKED.search(question) is not None
 
 
 def _counted(tokens: list[QuestionToken]) -> TableQuestion | None:
@@ -299,7 +290,7 @@ def _extreme(tokens: list[QuestionToken]) -> TableQuestion | None:
     for beside in (at - 1, at + length):
         if 0 <= beside < len(tokens) and not tokens[beside].used:
             number = number_at(tokens, beside)
-            if number and number[1] == "" and number[0] == int(number[0]) and 1 < number[0] <= MAX_RANKED:
+            if number and number[1] == "" and number[0] == int(number[0]) and 1 < number[0] <= MAX_PLACES:
                 count = int(number[0])
                 tokens[beside].used = True
                 break

@@ -152,8 +152,9 @@ QUANTITY_WORDS: dict[str, frozenset[str]] = {
         "price": "price cost fee fare charge rate rent preis kosten gebühr prix tarif precio tarifa",
         "worth": "value worth wert",
         "earnings": "salary wage pay income earning",
-        "spending": "amount cost expense expenditure spend pay betrag ausgaben montant dépense importe gasto",
-        "length": "length distance duration runtime",
+        "spending": "amount amt cost expense expenditure spend pay betrag ausgaben montant dépense importe "
+        "gasto",
+        "length": "length len distance duration runtime",
         "height": "height altitude elevation elev",
         "weight": "weight mass wt",
         "depth": "depth",
@@ -208,12 +209,15 @@ PERSONS = frozenset(
             teacher player driver student winner manager customer client guest candidate runner salesperson
             tenant resident patient buyer seller supplier rider pupil volunteer speaker applicant holder
             director chair colleague passenger victim pilot captain doctor nurse trainer coach cook artist
-            beekeeper borrower donor gardener reader scorer sponsor swimmer technician worker
+            beekeeper borrower donor gardener host reader rep representative scorer skipper sponsor swimmer
+            technician trainee tutor worker
             """
         ),
     )
 )
 """Words in the name of a column of persons."""
+NAMING_WORDS = frozenset(map(root, word_list("name title label bezeichnung titel nom nombre")))
+"""Words in the name of a column of the names of whatever the rows are."""
 WORD_NUMBERS = {
     word: n for n, word in enumerate(word_list("two three four five six seven eight nine ten"), 2)
 }

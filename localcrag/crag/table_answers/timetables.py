@@ -20,7 +20,7 @@ from localcrag.crag.questions.query_terms import IN_WORDS
 from localcrag.crag.refinement.calendar_spans import weekdays_in
 from localcrag.crag.table_answers.parsed_tables import ParsedTable
 from localcrag.crag.table_answers.table_columns import RowCondition, content
-from localcrag.crag.table_answers.table_matching import TableMatch
+from localcrag.crag.table_answers.table_match import TableMatch
 from localcrag.crag.table_answers.table_questions import TableQuestion
 from localcrag.crag.table_answers.table_values import (
     WORD,

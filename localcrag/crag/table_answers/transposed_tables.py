@@ -12,7 +12,8 @@ from dataclasses import replace
 
 from localcrag.crag.table_answers.parsed_tables import ParsedRow, ParsedTable
 from localcrag.crag.table_answers.table_columns import EXTREMES, content
-from localcrag.crag.table_answers.table_matching import TableMatch, matched
+from localcrag.crag.table_answers.table_match import TableMatch
+from localcrag.crag.table_answers.table_matching import matched
 from localcrag.crag.table_answers.table_questions import TableQuestion
 from localcrag.crag.table_answers.table_totals import totals_of
 from localcrag.crag.table_answers.table_values import ColumnKind, column_values, roots
@@ -22,18 +23,19 @@ MAX_THINGS = 30
 """The most columns that are taken for things."""
 
 
-def transposed(table: ParsedTable) -> ParsedTable | None:
+def transposed(table: ParsedTable, *, by_text: bool = True) -> ParsedTable | None:
     """The table with a row for each of its columns but the first, whose cells name the new columns.
 
     None if the first cells do not tell the rows apart, or a row adds others up, or if there are less than two
-    things. The first column of the new table, with the names of the things, has no name of its own.
+    things. The first column of the new table, with the names of the things, has no name of its own. Cells
+    that are years or other numbers tell rows apart unless ``by_text``.
     """
     label, *things = table.columns
     names = [" ".join(cell.split()) for cell in table.cells(label)]
     are_names = all(names) and len(set(map(str.casefold, names))) == len(names) and "" not in things
     if not are_names or not 1 < len(things) <= MAX_THINGS or totals_of(table).rows:
         return None
-    if column_values(names).kind is not ColumnKind.TEXT:
+    if by_text and column_values(names).kind is not ColumnKind.TEXT:
         return None
     first = table.rows[0].strip
     rows = tuple(

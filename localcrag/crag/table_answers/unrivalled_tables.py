@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from localcrag.crag.table_answers.parsed_tables import ParsedTable, joined_tables
-from localcrag.crag.table_answers.table_matching import TableMatch, may_mean
+from localcrag.crag.table_answers.table_match import TableMatch
+from localcrag.crag.table_answers.table_matching import may_mean
 
 
 def unrivalled(
