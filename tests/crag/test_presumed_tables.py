@@ -64,3 +64,17 @@ def test_it_is_not_computed_if_nothing_tells_the_rows_or_a_number_is_left(
     question: str, rows: list[str]
 ) -> None:
     assert presumed(question, rows) is None
+
+
+def test_rows_are_named_by_what_tells_them_apart_and_by_no_header_if_there_is_none() -> None:
+    rows = [f"Group: soil · Substance: {name} · Factor: 2" for name in ("Lead oxide", "Tar", "Zinc")]
+    (table,) = tables_of(passages([*rows, "Group: water · Substance: Lye · Factor: 3"]))
+    form = recognised("How many substances are in the group soil?")
+    match = matched(form, table) if form is not None else None
+    found = aggregated(match) if match is not None else None
+    assert found is not None and found.text.startswith("3 – Substance: Lead oxide [1], Tar [2], Zinc [3]")
+    (table,) = tables_of(passages([row.removeprefix("name: ") for row in BATS]))
+    form = recognised("How many rows have more than 19 sleep total?")
+    match = matched(form, table) if form is not None else None
+    found = aggregated(match) if match is not None else None
+    assert found is not None and found.text.startswith("2 – Noctule [1], Serotine [2]")

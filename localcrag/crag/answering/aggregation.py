@@ -256,8 +256,8 @@ def _counted(match: TableMatch, counted: Sequence[int]) -> ComputedRows | None:
     names = (row_name(match.table, row, column) or shown_row(row) for row in named)
     listed = ", ".join(f"{name} {own_mark(key)}" for key, name in enumerate(names, 1))
     more = f" and {number - len(named):,} more" if number > len(named) else ""
-    header = name_header(match.table, column)
-    return ComputedRows(f"{number:,}", f"{number:,} – {header}: {listed}{more}", tuple(named))
+    told = _below_header(match, column, listed)
+    return ComputedRows(f"{number:,}", f"{number:,} – {told}{more}", tuple(named))
 
 
 def _listed(
@@ -278,7 +278,13 @@ def _listed(
         beside = [name_beside(match.table, row) for row in rows]
         names = [f"{name} ({cell})" if cell else name for name, cell in zip(names, beside, strict=True)]
     listed = ", ".join(f"{name} {own_mark(key)}" for key, name in enumerate(names, 1))
-    return ComputedRows("; ".join(names), f"{name_header(match.table, column)}: {listed}", tuple(rows))
+    return ComputedRows("; ".join(names), _below_header(match, column, listed), tuple(rows))
+
+
+def _below_header(match: TableMatch, column: str, listed: str) -> str:
+    """What is listed behind the name of its column, if that has one."""
+    header = name_header(match.table, column)
+    return f"{header}: {listed}" if header else listed
 
 
 def _summed(match: TableMatch, counted: Sequence[int]) -> ComputedRows | None:

@@ -39,15 +39,16 @@ def parts_of_names(table: ParsedTable) -> tuple[str, ...]:
 
 
 def naming_column(table: ParsedTable, rows: Sequence[ParsedRow]) -> str:
-    """The first column; if it holds dates or numbers of rows, one of words which tells some of them apart.
+    """The first column; if it holds dates or numbers, or one text, one of words which tells some rows apart.
 
     Of numbers it must have a name such as "name".
     """
     label, *others = table.columns
+    is_one = len({row.cells.get(label, "") for row in rows}) < min(2, len(rows))
     kind = column_values(table.cells(label)).kind
     if kind is ColumnKind.NUMBER:
         others = [column for column in others if _NAMING.search(table.wording(column))]
-    elif kind not in TEMPORAL:
+    elif kind not in TEMPORAL and not is_one:
         return label
     for column in others:
         cells = [row.cells.get(column, "") for row in rows]
