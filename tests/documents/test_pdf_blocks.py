@@ -816,3 +816,20 @@ def test_a_picture_of_characters_is_no_table() -> None:
             sheet.text(72 + 40 * column, y, sign)
     (page,) = pages(sheet)
     assert ROW not in {block.kind for block in page.blocks}
+
+
+def test_the_numbers_at_the_axes_of_a_figure_are_no_text() -> None:
+    labels = (
+        "0.0 0.5 1.0 1.5 Probability",
+        "0 500 1500 0 500 1500",
+        "-2 -1 0 1 2",
+        "270 440 560 770 1100",
+        "1 2 3",
+    )
+    sheet, y = Sheet().text(72, 780, "City Toll Rules", 20), 750
+    y = sheet.lines(72, y, PROSE, 400)
+    for text in labels:
+        y -= 40
+        sheet.text(72, y, text)
+    (page,) = pages(sheet)
+    assert [text for kind, text in blocks(page) if kind is FURNITURE] == list(labels[:3])
