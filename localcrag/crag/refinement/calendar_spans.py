@@ -186,8 +186,8 @@ def _is_of_long_figures(cells: Mapping[str, str]) -> bool:
 def months_of_row(row: Strip) -> set[str]:
     """The months of years, "2015-06", that a row stands for by their first days: "01-06-15", "2015-06-01".
 
-    It does if the cells of that column are such days in all rows beside it, as monthly figures have them. Of
-    rows so long that few stand in a passage, the first cell of each is such a day, and most others are numbers.
+    It does if the cells of that column are such days in all rows beside it, as monthly figures have them. In
+    long rows, of which few stand in a passage, the first cell is such a day, and most others are numbers.
     """
     if not is_row(row):
         return set()
