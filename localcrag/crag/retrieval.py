@@ -14,6 +14,7 @@ from localcrag.crag.questions.calendar_dates import are_shared, is_day, months_a
 from localcrag.crag.questions.codes import codes_of, has_code
 from localcrag.crag.questions.document_versions import of_asked_version
 from localcrag.crag.questions.query_terms import figures_asked, figures_of
+from localcrag.crag.refinement.asked_options import with_asked_option
 from localcrag.crag.refinement.calendar_spans import passage_holds_on
 from localcrag.crag.refinement.reported_codes import has_reported_row, reported_codes
 from localcrag.events import Reranked, Retrieved, Steps
@@ -100,8 +101,9 @@ class Retriever:
     ) -> Steps[list[Hit]]:
         """The hits that go on to grading; yields Reranked if there is an evaluator.
 
-        The part of a table that has the day of the question is among them if another part of it is, and a
-        passage with a code of the question if there is one, or with the row of a code that something shows.
+        The part of a table that has the day of the question is among them if another part of it is, a
+        passage with the option that is asked for or with a code of the question if there is one, or with the
+        row of a code that something shows.
         There are none of another version of a document than the one asked for.
 
         Args:
@@ -116,6 +118,7 @@ class Retriever:
             best = with_named_figures(best, found, question)
             of_day = self._of_the_day(best, found, question, filter)
             best = [*best[:-1], of_day[0]] if of_day else best
+            best = with_asked_option(best, found, question)
             best = with_codes(best, [*found, *self._with_codes_of(found, question, filter)], question)
             best = self._with_reported_row(best, found, question, filter)
         if self.evaluator and best:

@@ -13,6 +13,7 @@ from itertools import pairwise
 
 from localcrag.documents.block_text import BlockText
 from localcrag.documents.free_places import FAR, common_places, free_places
+from localcrag.documents.headers_apart import MAX_HEADER_LINES, Run, header_set_apart
 from localcrag.documents.plain_records import PlainTable, plain_tables
 from localcrag.documents.tabbed_cells import tabbed_cell_count, tabbed_cells
 from localcrag.documents.table_grid import GridRow
@@ -25,7 +26,7 @@ Span = tuple[int, int]
 
 _GAP = re.compile(r"\S(?: {2,}|\s*\t\s*)\S")
 _SPACED = re.compile(r"\S {2}")
-_MAY_BEGIN = re.compile(r"\S {2}|\t|\||^\s*[-=_+─═]{3}")
+_MAY_BEGIN = re.compile(r"\S {2}|^ {4}|\t|\||^\s*[-=_+─═]{3}")
 _LINE = re.compile(r"[^\n]*(?:\n|\Z)")
 _RULE = re.compile(r"(?=.*(?:[-=_─═]{3}|\+-))[-=_+|:─═┼│ \t]+")
 _RULE_GAP = re.compile(r"(?<=\S) +(?=\S)")
@@ -33,7 +34,6 @@ _WORDS = re.compile(r"\S+(?: \S+)*")
 _WORD = re.compile(r"\S+")
 _BAR, _TAB = "|", "\t"
 _HAS_VALUE = re.compile(r"\s{2}\s*[-+]?\d")
-_VALUE = re.compile(r"[-+(€$£]{0,2}\d\S*(?: ?\S{1,3})?")
 _NUMBER = re.compile(r"[-+]?\d+(?:[.,:/-]\d+)*")
 _YEAR = re.compile(r"(?:19|20)\d\d$")
 _SIGNS = frozenset({"#", "%", "€", "$", "£", "№"})
@@ -50,7 +50,6 @@ _MAX_LOOSE_LINES = 2
 """Lines with words in the first column only that may follow one another."""
 _MAX_TITLES = 5
 """Lines above a table that are tried as its header, at most."""
-_MAX_HEADER_LINES = 3
 _MIN_RULE_SHARE = 0.6
 """The share of its header that a rule is as long as, at least."""
 _MAX_MEAN_WORDS = 8
@@ -70,6 +69,26 @@ def text_tables(lines: Sequence[str]) -> Iterator[PlainTable]:
             yield table
         tried = 0 if table is not None or end == at + 1 else tried + 1
         at = end if table is not None or tried > _MAX_TITLES else at + 1
+
+
+def table_of(text: str) -> PlainTable | None:
+    """The table that all of a text is; None if there is anything else in it."""
+    lines = text.rstrip().split("\n")
+    table = next(text_tables(lines), None)
+    if table is None or table.end < len(lines) or any(map(str.strip, lines[: table.first])):
+        return None
+    return table
+
+
+def add_code(made: BlockText, code: str, level: int = 0, *, language: str = "") -> None:
+    """Append code, or the rows of the table that all of it is, if it is in no list and of no language."""
+    table = None if level or language else table_of(code)
+    if table is None:
+        made.add(BlockKind.CODE, code, level=level)
+        return
+    made.part()
+    for row in table.rows:
+        made.add(BlockKind.ROW, row.text)
 
 
 def add_tables(made: BlockText, lines: Sequence[str], add_text: Callable[[list[str]], None]) -> None:
@@ -136,7 +155,7 @@ def _found(lines: Sequence[str], first: int) -> tuple[int, PlainTable | None]:
     rule = _rule_below(lines, begin)
     if rule is None and first and _GAP.search(lines[first - 1]):
         return first + 1, None  # a row of what is above
-    apart = _set_apart(lines, begin) if rule is None else None
+    apart = header_set_apart(lines, begin) if rule is None else None
     run = (
         apart[1] if apart else _marked(lines, begin) or _tabbed(lines, begin) or _spaced(lines, first, begin)
     )
@@ -160,7 +179,7 @@ def _found(lines: Sequence[str], first: int) -> tuple[int, PlainTable | None]:
 
 def _rule_below(lines: Sequence[str], first: int) -> int | None:
     """The number of the rule that stands directly below a header of a few lines; None without."""
-    for at in range(first + 1, min(len(lines), first + 1 + _MAX_HEADER_LINES)):
+    for at in range(first + 1, min(len(lines), first + 1 + MAX_HEADER_LINES)):
         if not lines[at].strip():
             return None
         if _is_rule(lines[at]):
@@ -173,9 +192,6 @@ def _is_rule(line: str) -> bool:
 
 
 # ------------------------------------------------------------------ lines that belong together
-
-Run = tuple[int, Callable[[str], list[str]]]
-"""The number of the line after the last, and how a line is divided into its cells."""
 
 
 def _marked(lines: Sequence[str], first: int) -> Run | None:
@@ -249,46 +265,6 @@ def _spaced(lines: Sequence[str], top: int, first: int) -> Run | None:
     return end, lambda line: [
         " ".join(line.expandtabs()[left:right].split()) for left, right in pairwise(cuts)
     ]
-
-
-def _set_apart(lines: Sequence[str], first: int) -> tuple[int, Run] | None:
-    """The blank line below a header, and the lines of its table, in which all but the names are numbers.
-
-    The names need not leave the same places free as the rows: each is of the column that it stands above.
-    """
-    last = min(len(lines) - 1, first + 1 + _MAX_HEADER_LINES)
-    blank = next((at for at in range(first + 1, last) if not lines[at].strip()), None)
-    if blank is None:
-        return None
-    end = next((at for at in range(blank + 1, len(lines)) if not lines[at].strip()), len(lines))
-    rows = [list(_WORDS.finditer(line.expandtabs())) for line in lines[blank + 1 : end]]
-    if len(rows) < _MIN_ROWS_OF_TWO_COLUMNS or not 2 < len(rows[0]) < _MAX_COLUMNS:
-        return None
-    if any(
-        len(row) != len(rows[0]) or not all(_VALUE.fullmatch(cell[0]) for cell in row[1:]) for row in rows
-    ):
-        return None
-    columns = [
-        (min(c.start() for c in cells), max(c.end() for c in cells)) for cells in zip(*rows, strict=True)
-    ]
-    if any(left[1] >= right[0] for left, right in pairwise(columns)):
-        return None
-    headers = [_placed(line, columns) for line in lines[first:blank]]
-    if not all(headers) or not all(map(any, zip(*headers, strict=True))):
-        return None
-    return blank, (end, lambda line: _placed(line, columns))
-
-
-def _placed(line: str, columns: Sequence[Span]) -> list[str]:
-    """The words of a line by the column that they stand in or most near; [] if two are of one column."""
-    cells = [""] * len(columns)
-    for words in _WORDS.finditer(line.expandtabs()):
-        shared = [min(words.end(), right) - max(words.start(), left) for left, right in columns]
-        column = shared.index(max(shared))
-        if cells[column] or shared[column] <= 0:
-            return []
-        cells[column] = words[0]
-    return cells
 
 
 def _inner(rivers: Sequence[Span]) -> list[Span]:

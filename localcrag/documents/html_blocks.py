@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from localcrag.documents.block_text import BULLET, BlockText, defined
-from localcrag.documents.fixed_width_tables import text_tables
+from localcrag.documents.fixed_width_tables import table_of
 from localcrag.documents.html_definitions import definition_parts
 from localcrag.documents.html_tables import cell_text, entry_head, is_layout, rows_of, table_lines
 from localcrag.documents.html_titles import mark_titles
@@ -201,9 +201,8 @@ class _Walk:
                     deeper = min(self._level + level, LEAST_LEVEL) if kind is BlockKind.HEADING else 0
                     self._add(kind, said, level=deeper)
             return
-        lines = text.rstrip().split("\n")
-        table = next(text_tables(lines), None)
-        if table is None or table.end < len(lines) or any(map(str.strip, lines[: table.first])):
+        table = table_of(text)
+        if table is None:
             self._add(BlockKind.CODE, text)
             return
         self._made.part()

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from localcrag.documents.extracted import one_line
+from localcrag.documents.html_superscripts import raised
 from localcrag.errors import UnreadableError
 
 HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
@@ -169,7 +170,7 @@ class _TreeBuilder:
         self._stack = [self.root]
         self._is_kept: list[bool] = []
         self._is_bold: list[bool] = []
-        self._bold = 0
+        self._bold = self._raised = 0
         self._unseen = 0
         self._link: str | None = None
         self._title: list[str] | None = None
@@ -188,6 +189,7 @@ class _TreeBuilder:
         self._is_kept.append(kept)
         self._is_bold.append(tag in _BOLD_TAGS or bool(_BOLD_STYLE.search(attributes.get("style", ""))))
         self._bold += self._is_bold[-1]
+        self._raised += tag == "sup"
         if tag in ("html", "meta") and len(self.properties) < _MAX_PROPERTIES:
             self._add_property(tag, attributes)
         if kept:
@@ -217,6 +219,7 @@ class _TreeBuilder:
             self._unseen -= 1
             return
         self._bold -= self._is_bold.pop()
+        self._raised -= tag == "sup"
         if self._is_kept.pop():
             element = self._stack.pop()
             above = self._stack[-1]
@@ -241,6 +244,7 @@ class _TreeBuilder:
             self._title.append(text)
             return
         above = self._stack[-1]
+        text = raised(above.children, text) if self._raised else text
         size = len(text.strip())
         if self._link is not None and size:
             if self._link.startswith("#") and _PERMALINK.fullmatch(text):

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from localcrag.documents.block_text import BULLET, BlockText
 from localcrag.documents.bold_titles import above_plain_text, are_titles, stand_out
 from localcrag.documents.extracted import one_line
+from localcrag.documents.fixed_width_tables import add_code
 from localcrag.documents.front_matter import front_matter
 from localcrag.documents.obsidian_markup import is_embedded, use_obsidian
 from localcrag.documents.table_pairs import is_pair, pair_text, unheaded_lines
@@ -108,7 +109,7 @@ def add_markdown(made: BlockText, text: str) -> None:
             case "code_block" if _is_list(token.content):
                 add_markdown(made, dedent(token.content))
             case "fence" | "code_block":
-                made.add(BlockKind.CODE, token.content, level=len(lists))
+                add_code(made, token.content, len(lists), language=token.info)
             case "html_block":
                 made.add(BlockKind.PARAGRAPH, _without_tags(token.content))
             case "table_open":

@@ -5,14 +5,16 @@ Blank lines end a paragraph, and so does a line that begins a clause of a contra
 indented, or that only a wrap parts from it. A heading is a line that is underlined, or that stands alone and
 is numbered or in capitals, or the numbered question of a list of questions and answers, or one of several
 short lines that stand above their paragraphs, with a number or without, or that name a release above its
-changes. A line that only parts others is furniture.
+changes, or of two or three lines above a rule, as all entries of a list of news have them. A line that only
+parts others is furniture.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence, Set
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from localcrag.labelled_lines import LABEL, line_ends
 from localcrag.types import Block, BlockKind
@@ -47,6 +49,8 @@ _TITLE_ROOM = 10
 """The characters by which a title above its paragraph could be longer, with the next word, than any line."""
 _MIN_TITLES = 2
 """So many titles above their paragraphs make each of them one; a single one may be the name in a letter."""
+_MAX_TITLE_LINES = 3
+"""The most lines of the title of an entry above a rule."""
 _SENTENCE_END = re.compile(r"[.!?…][\"”’»)]*$")
 _RELEASE = re.compile(
     r"(?:[A-Za-z][\w+-]*[ \t]+){0,3}[vV]?\d+(?:\.\d+)+\w*(?:[ \t]*(?:[(\[,–—-]|[ \t]\d).*)?"
@@ -67,7 +71,42 @@ def prose_blocks(text: str) -> tuple[Block, ...]:
     if len(titled | releases) < _MIN_TITLES:
         titled = frozenset()
     titled |= _numbered_titles(text, runs) | releases
-    return tuple(block for run in runs for block in _within(text, *run, is_titled=run in titled))
+    entries = _entry_titles(text, runs)
+    return tuple(
+        block
+        for run in runs
+        for block in _entry(text, *run, entries.get(run, run[0]), is_titled=run in titled)
+    )
+
+
+def _entry(text: str, start: int, end: int, title_end: int, *, is_titled: bool) -> Iterator[Block]:
+    """The blocks of one run of lines whose title of several lines ends at ``title_end``, if that is later."""
+    if title_end > start:
+        yield _block(text, BlockKind.HEADING, start, title_end, 2)
+        start, is_titled = title_end + 1, False
+    yield from _within(text, start, end, is_titled=is_titled)
+
+
+def _entry_titles(text: str, runs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], int]:
+    """Where the titles end of the runs that begin with two or three short lines above a rule.
+
+    Several begin with the same words, and have text below the rule: "Date 2022-02-28", "Summary: 7.3".
+    """
+    found: dict[tuple[int, int], int] = {}
+    names: dict[tuple[int, int], tuple[str, ...]] = {}
+    for run in runs:
+        lines = [match.span() for match in islice(_LINE.finditer(text, *run), _MAX_TITLE_LINES + 2)]
+        rule = next((i for i, line in enumerate(lines) if _UNDERLINE.fullmatch(text, *line)), 0)
+        above = [text[slice(*line)].strip() for line in lines[:rule]]
+        if 1 < rule < len(lines) - 1 and all(map(_is_title_line, above)):
+            found[run] = lines[rule - 1][1]
+            names[run] = tuple(line.split(maxsplit=1)[0] for line in above)
+    alike = Counter(names.values())
+    return {run: end for run, end in found.items() if alike[names[run]] >= _MIN_TITLES}
+
+
+def _is_title_line(line: str) -> bool:
+    return len(line) <= _MAX_HEADING_CHARACTERS and line[-1] not in ".,;!?" and not _MARKER.match(line)
 
 
 def _within(text: str, start: int, end: int, *, is_titled: bool) -> Iterator[Block]:

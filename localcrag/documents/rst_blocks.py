@@ -12,6 +12,7 @@ from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
 from localcrag.documents.block_text import BULLET, BlockText, defined
+from localcrag.documents.fixed_width_tables import add_code
 from localcrag.documents.table_pairs import unheaded_lines
 from localcrag.documents.table_rows import row_text
 from localcrag.errors import UnreadableError
@@ -132,7 +133,9 @@ class _Walk:
                 add(BlockKind.HEADING, _text(node), level=max(1, self._section + (name != "title")))
             case "paragraph" | "line" | "attribution":
                 add(BlockKind.PARAGRAPH, _text(node))
-            case "literal_block" | "doctest_block" | "math_block":
+            case "literal_block":
+                add_code(self._made, node.astext(), level, language=" ".join(node["classes"]))
+            case "doctest_block" | "math_block":
                 add(BlockKind.CODE, node.astext())
             case "caption":
                 add(BlockKind.CAPTION, _text(node))

@@ -9,6 +9,7 @@ from typing import NamedTuple
 MAX_NAME_CHARACTERS = 200
 """A longer cell is neither a header nor repeated in other rows."""
 _NO_SPANS: Mapping[int, int] = MappingProxyType({})
+_NO_COMMENTS: Mapping[int, str] = MappingProxyType({})
 
 
 class GridRow(NamedTuple):
@@ -21,6 +22,7 @@ class GridRow(NamedTuple):
         wide: how many columns a cell spans, by its first column, if more than one.
         from_above: the columns whose cell began in a row above.
         is_head: whether the document says that the row is a header.
+        comments: what somebody remarked on its filled cells, by their columns.
     """
 
     number: int
@@ -28,6 +30,7 @@ class GridRow(NamedTuple):
     wide: Mapping[int, int] = _NO_SPANS
     from_above: frozenset[int] = frozenset()
     is_head: bool = False
+    comments: Mapping[int, str] = _NO_COMMENTS
 
     @property
     def own(self) -> list[int]:
@@ -37,6 +40,10 @@ class GridRow(NamedTuple):
     def is_alone(self) -> bool:
         """Whether it has one filled cell."""
         return sum(map(bool, self.cells)) == 1
+
+    def commented(self) -> list[str]:
+        """Its cells, each with the comment on it behind its text."""
+        return [with_comment(cell, self.comments.get(i, "")) for i, cell in enumerate(self.cells)]
 
 
 class Merge(NamedTuple):
@@ -82,6 +89,18 @@ class MergedCells:
             if merge.high > 1 and len(text) <= MAX_NAME_CHARACTERS:
                 self._open[merge.column] = number + merge.high - 1, text
         return GridRow(number, cells, wide, frozenset(above), is_head)
+
+
+def with_comment(text: str, comment: str) -> str:
+    """The text of a cell, followed by the comment on it if there is one."""
+    return f"{text} (comment: {comment})".strip() if comment else text
+
+
+def with_comments(row: GridRow, comments: Mapping[int, str]) -> GridRow:
+    """A row with the comments on its cells, by their columns; a cell without a value is its comment."""
+    cells = [cell or with_comment("", comments.get(i, "")) for i, cell in enumerate(row.cells)]
+    on_values = {i: note for i, note in comments.items() if i < len(row.cells) and row.cells[i]}
+    return row._replace(cells=cells, comments=on_values)
 
 
 def plain_rows(rows: Iterable[Sequence[str]]) -> Iterator[GridRow]:

@@ -232,6 +232,7 @@ class _Lines:
         yield from self._above(len(alone), title_of(alone))
         yield from self._alone(len(above) - len(alone))
         lines = [self._ahead.popleft() for _ in range(found.end - found.start)]
+        yield from self._remarks(lines)
         self._shape = TableShape(found.names, lines)
         self._numbered = not found.names[0] and _count_up([_first(row) for row in self._block(0)])
 
@@ -240,19 +241,26 @@ class _Lines:
         for number in range(count):
             kind = BlockKind.HEADING if number == title else BlockKind.PARAGRAPH
             row = self._ahead.popleft()
-            yield self._made(row, row_text(row.cells, ()))._replace(kind=kind)
+            yield self._made(row, row_text(row.commented(), ()))._replace(kind=kind)
 
     def _alone(self, count: int) -> Iterator[TableLine]:
         """The next rows without names."""
         for _ in range(count):
             row = self._ahead.popleft()
-            yield self._made(row, row_text(row.cells, ()))
+            yield self._made(row, row_text(row.commented(), ()))
+
+    def _remarks(self, header: Sequence[GridRow]) -> Iterator[TableLine]:
+        """The comments on the names of columns, each as a note, so that no row repeats them."""
+        for row in header:
+            for column, comment in sorted(row.comments.items()):
+                text = labelled_text((row.cells[column], comment))
+                yield self._made(row, text)._replace(kind=BlockKind.PARAGRAPH)
 
     def _pairs(self, count: int) -> Iterator[TableLine]:
         """The next rows as a name and a value each, apart from what follows."""
         for _ in range(count):
             row = self._ahead.popleft()
-            yield self._made(row, labelled_text(row.cells))
+            yield self._made(row, labelled_text(row.commented()))
         self._apart = True
 
     def _told(self, count: int) -> Iterator[TableLine]:
@@ -261,7 +269,7 @@ class _Lines:
         yield from self._above(len(alone), _first_title(alone))
         for _ in range(count - len(alone)):
             row = self._ahead.popleft()
-            label, *values = filter(None, row.cells)
+            label, *values = filter(None, row.commented())
             yield self._made(row, labelled_text((label, CELL_SEPARATOR.join(values))))
         self._apart = True
 
@@ -277,13 +285,14 @@ class _Lines:
             self._apart = self._apart or _is_note(row)
             if row.wide or _is_note(row):
                 kind = BlockKind.PARAGRAPH if _is_note(row) else BlockKind.ROW
-                yield self._made(row, row_text(row.cells, ()))._replace(kind=kind)
+                yield self._made(row, row_text(row.commented(), ()))._replace(kind=kind)
                 return
         if table.is_total(row.cells):
-            yield self._made(row, labelled_text(row.cells))
+            yield self._made(row, labelled_text(row.commented()))
             return
         table.add(row)
-        cells = ["", *row.cells[1:]] if self._numbered and _first(row).isdecimal() else row.cells
+        cells = row.commented()
+        cells = ["", *cells[1:]] if self._numbered and _first(row).isdecimal() else cells
         yield self._made(row, row_text(cells, table.names))
 
     def _made(self, row: GridRow, text: str) -> TableLine:

@@ -50,7 +50,10 @@ class StillReading:
 READING = 20
 """The number of the way in which documents are read now; those read in an older way are read anew.
 
-20: with records in braces of YAML, and the tables of arrays of TOML, as rows;
+20: with records in braces of YAML, and the tables of arrays of TOML, as rows, and so tables that are code of
+Markdown and RST; with fragments of HTML in values as text, raised figures apart from numbers, comments on the
+names of columns above the rows, blanks of templates, titles of several lines above a rule, and the numbers at
+axes and pictures of characters in PDF apart;
 18: with the decimal fractions of JSON as they are written;
 16: with help pages that keep their lines (``<pre>``) as prose, the questions of FAQs as headings (the
 numbered ones of PDF, and those that are terms of lists in HTML), the header of a table among its notes,

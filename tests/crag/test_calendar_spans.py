@@ -62,6 +62,16 @@ def test_a_row_of_monthly_figures_holds_in_its_month() -> None:
     assert not any(holds_on(row, {"1855-03"}) for row in strips(table(*monthly[:2])))
 
 
+def test_a_long_row_of_figures_holds_in_its_month_also_alone() -> None:
+    figures = " · ".join(f"series {number}: {number}.5" for number in range(10))
+    (row,) = strips(table(f"Date: 2016-05-01 · {figures}"))
+    assert holds_on(row, {"2016-05"}) and not holds_on(row, {"2016-06"})
+    (told,) = strips(table(f"Date: 2016-05-01 · Note: a meeting · {figures[:30]}"))
+    assert not holds_on(told, {"2016-05"})
+    (daily,) = strips(table(f"Date: 2016-05-02 · {figures}"))
+    assert not holds_on(daily, {"2016-05"})
+
+
 def test_a_row_holds_in_its_calendar_week() -> None:
     weeks = strips(table("Week: 17 · Who: Ada", "Week: 18 · Who: Ben", heading="Plan of 2026"))
     assert [holds_on(row, {"-04-23"}) for row in weeks] == [True, False]

@@ -54,3 +54,17 @@ def test_a_label_above_what_it_leads_to_is_no_empty_field() -> None:
     assert empty_fields([whole(passage(told), 0.9)], "Which documents are needed?") == []
     assert empty_fields([whole(passage(f"{CHAIR}\nDeputy: Ann"), 0.9)], "Who is the deputy?") == []
     assert empty_fields([], "Who is the deputy?") == []
+
+
+@pytest.mark.parametrize(
+    ("question", "empty"),
+    [
+        ("Who is the executor of the will?", ["executor name"]),
+        ("What is the name of the executor?", ["executor name"]),
+        ("Within how many days must the executor report?", []),
+        ("Who is to be told?", []),
+    ],
+)
+def test_what_a_template_leaves_open_is_an_empty_field(question: str, empty: list[str]) -> None:
+    text = "I appoint … (executor name), who reports within 30 days, or … (substitute executor name)."
+    assert empty_fields([whole(passage(text), 0.9)], question) == empty

@@ -403,3 +403,10 @@ def test_a_code_that_something_shows_finds_its_row_whatever_else_is_asked(
     assert looked_up(question, seats) == {}
     twice = strips(table("Code: 34 · Cause: dirt · Remedy: call", "Code: 34 · Cause: heat · Remedy: wait"))
     assert looked_up(question, twice) == {}
+
+
+def test_an_abbreviation_in_the_name_of_a_column_stands_for_words_of_the_question() -> None:
+    rows = [f"year: {2000 + year} · OCAuthorities: {4000 + year} · OCActivity: {year}" for year in range(5)]
+    question = "How many original classification authorities were there in the government in 2003?"
+    assert list(looked_up(question, strips(table(*rows)))) == [3]
+    assert not looked_up(question.replace("original", "secret"), strips(table(*rows)))

@@ -194,6 +194,31 @@ def test_a_header_of_several_lines_that_a_blank_line_sets_apart_from_rows_of_num
     assert not rows(BLOCKS.replace("usage   Size", "usage").replace("Corpus", "")), "a column has no name"
 
 
+RACES = """           Disarm Search Stealth Infra
+
+Human         5      5      5    None
+Half-Elf      6      7      7    20 feet
+Dwarf         6      8      3    50 feet
+"""
+CLASSES = """                   Save  Stea-        Magic
+        Fight Bows Throw  lth  Disarm Device
+
+Warrior  10     6    3     2      4      3
+Mage      2     1   10     5      6     10
+Priest    4     3    6     5      3      8
+"""
+
+
+def test_names_that_one_blank_parts_are_of_the_column_that_each_stands_above() -> None:
+    assert rows(RACES)[2] == "Dwarf · Disarm: 6 · Search: 8 · Stealth: 3 · Infra: 50 feet"
+    assert rows(CLASSES)[1] == (
+        "Mage · Fight: 2 · Bows: 1 · Save Throw: 10 · Stealth: 5 · Disarm: 6 · Magic Device: 10"
+    )
+    choices = RACES.replace("50 feet", "Yes").replace("20 feet", "No")
+    assert rows(choices)[2].endswith("Infra: Yes")
+    assert not rows(RACES.replace("50 feet", "far and wide")), "what is no value may be a sentence"
+
+
 def test_any_number_of_tabs_parts_the_cells_and_a_note_behind_belongs_to_the_last() -> None:
     table = """Gear\tLeast speed\tMost speed
 ----\t-----------\t----------

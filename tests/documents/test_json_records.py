@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from localcrag.documents.extracted import Limits
+from localcrag.documents.readers.csv_rows import read_rows
 from localcrag.documents.readers.json_records import read_json, read_json_lines
 
 MESSAGES = [
@@ -85,3 +86,15 @@ def test_a_few_objects_or_unlike_ones_stay_settings() -> None:
         page = read_json(json.dumps(value), Limits())
         assert page is not None and "name" not in page.text
         assert len(page.blocks) == 1
+
+
+def test_a_value_that_is_a_fragment_of_html_is_read_as_text() -> None:
+    post = "<p>The pump <em>leaks</em>.</p>\n<ul><li>Close it</li><li>Call 112</li></ul>"
+    assert told([{"user": "ada", "cooked": post}]) == [
+        "user: ada\ncooked: The pump leaks.\n- Close it\n- Call 112"
+    ]
+    assert told([{"type": "List<String> x", "rule": "a < b > c"}]) == [
+        "type: List<String> x\nrule: a < b > c"
+    ]
+    page = read_rows("user,said\nada,<p>It leaks.<br>Badly.</p>\nben,no < yes\n", Limits())
+    assert page.text == "user: ada · said: It leaks. Badly.\nuser: ben · said: no < yes"

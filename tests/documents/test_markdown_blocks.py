@@ -76,6 +76,12 @@ def test_code_keeps_its_lines() -> None:
     assert told(page) == [(CODE, 0, "if x:\n\n    # no heading\n    y()"), (CODE, 0, "indented")]
 
 
+def test_code_that_is_a_table_is_rows_unless_it_is_of_a_language() -> None:
+    table = "```\n        Fight  Bows\n\nWarrior   10     6\nMage       2     1\nPriest     4     3\n```\n"
+    assert told(markdown_page(table))[1] == (ROW, 0, "Mage · Fight: 2 · Bows: 1")
+    assert told(markdown_page(table.replace("```\n", "```py\n", 1)))[0][0] is CODE
+
+
 def test_front_matter_is_one_row_and_known_by_its_keys() -> None:
     text = "---\ntitle: Fees\ntags: [travel, boats]\ndraft: false\ndate: 2024-05-01\nempty:\n---\n# Fees\n"
     fields, rest = front_matter(text)

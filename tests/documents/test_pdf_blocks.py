@@ -805,3 +805,31 @@ def test_a_sentence_that_ends_with_a_name_in_a_font_of_one_width_is_whole() -> N
     sheet.text(72, y - 12, "read_fee.", 10, "Courier")
     (page,) = pages(sheet)
     assert blocks(page)[-1][1].endswith("calls the function with the name read_fee.")
+
+
+def test_a_picture_of_characters_is_no_table() -> None:
+    sheet, y = Sheet().text(72, 780, "City Toll Rules", 20), 750
+    y = sheet.lines(72, y, PROSE, 400)
+    for row in ("0..*..#", "1.E....", "2*...@.", "3....*.", "4..K..."):
+        y -= 14
+        for column, sign in enumerate(row):
+            sheet.text(72 + 40 * column, y, sign)
+    (page,) = pages(sheet)
+    assert ROW not in {block.kind for block in page.blocks}
+
+
+def test_the_numbers_at_the_axes_of_a_figure_are_no_text() -> None:
+    labels = (
+        "0.0 0.5 1.0 1.5 Probability",
+        "0 500 1500 0 500 1500",
+        "-2 -1 0 1 2",
+        "270 440 560 770 1100",
+        "1 2 3",
+    )
+    sheet, y = Sheet().text(72, 780, "City Toll Rules", 20), 750
+    y = sheet.lines(72, y, PROSE, 400)
+    for text in labels:
+        y -= 40
+        sheet.text(72, y, text)
+    (page,) = pages(sheet)
+    assert [text for kind, text in blocks(page) if kind is FURNITURE] == list(labels[:3])

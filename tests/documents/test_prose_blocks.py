@@ -221,3 +221,14 @@ def test_the_names_of_releases_above_their_changes_are_headings() -> None:
     ]
     needs = "it needs 3.1 or one of\n- Perl 5.30\n\nsince 1.2 you can use\n- oars\n- sails"
     assert HEADING not in {kind for kind, _, _ in told(needs)}
+
+
+def test_lines_above_a_rule_are_the_title_of_an_entry_if_several_entries_begin_so() -> None:
+    entry = "Date 2022-02-28\nSummary: release 7.3\n--------------------\n- New option.\n"
+    other = entry.replace("2022", "2018").replace("7.3", "7.0")
+    assert told(f"{entry}\n{other}")[3:] == [
+        (HEADING, 2, "Date 2018-02-28\nSummary: release 7.0"),
+        (FURNITURE, 0, "--------------------"),
+        (ITEM, 0, "New option."),
+    ]
+    assert HEADING not in {kind for kind, *_ in told(entry)}, "it may be an address in a letter"

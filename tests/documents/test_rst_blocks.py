@@ -111,3 +111,10 @@ def test_too_deep() -> None:
 def test_a_question_that_is_a_term_has_no_colon_behind_it() -> None:
     page = rst_page("How do I reset it?\n    Press the button.\n", None)
     assert told(page) == [(ITEM, 0, "How do I reset it? Press the button.")]
+
+
+def test_a_literal_block_that_is_a_table_is_rows() -> None:
+    rows = "    Car     120    30\n    Bike     30    10\n    Foot      8     4\n"
+    table = f"Speeds::\n\n           Fast  Slow\n\n{rows}"
+    assert "Bike · Fast: 30 · Slow: 10" in rst_page(table).text
+    assert "Car     120" in rst_page(table.replace("Speeds::", ".. code-block:: text")).text

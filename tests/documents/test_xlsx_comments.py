@@ -49,3 +49,16 @@ def test_damaged_comments_cost_no_cell() -> None:
             damaged.writestr(name, content[: len(content) // 2] if "comments" in name else content)
     first, _ = texts(file.getvalue())
     assert "Item: Kayak · Fee: 12" in first and "comment" not in first
+
+
+def test_comments_on_the_names_of_columns_are_notes_above_the_rows() -> None:
+    made = Workbook()
+    sheet = made.active
+    for row in (["Model", "Series"], [1, "UNRATE"], [0, "PAYEMS"]):
+        sheet.append(row)
+    sheet["A1"].comment = Comment("0 = drop from model, 1 = include in estimation. " * 3, "Ada")
+    file = io.BytesIO()
+    made.save(file)
+    (text,) = texts(file.getvalue())
+    assert "Model: 0 = drop from model, 1 = include in estimation." in text
+    assert "Model: 1 · Series: UNRATE\nModel: 0 · Series: PAYEMS" in text

@@ -28,6 +28,9 @@ _ASKED = re.compile(
 _FIELD = re.compile(
     r"^[ \t]*(?:[-•*] )?(?P<label>[^\W\d_][^:\n]{0,40}):(?:[ \t]+(?P<value>.*))?$", re.MULTILINE
 )
+_BLANK = re.compile(r"… \((?P<name>[^()\n]{1,60})\)")
+"""What a template leaves open, with its name: "I appoint … (executor name)"."""
+_PERSON_ASKED = re.compile(r"\b(?:who|whose|whom|wer|wen|wem|wessen|qui|quién)\b", re.IGNORECASE)
 _MIN_COLUMNS = 2
 """How many columns rows of one table share at least."""
 
@@ -36,7 +39,8 @@ def empty_fields(shown: Sequence[Strip], question: str) -> list[str]:
     """The names of the fields that a question asks for and that the best strip has without a value, in order.
 
     Of a row it is a column that other rows of its table have, if the question names the row by a cell, and no
-    other column that the row has. Of lines with labels it is one without a value before the next label.
+    other column that the row has. Of lines with labels it is one without a value before the next label, and
+    of a template what is to be filled in.
 
     Args:
         shown: the strips that may be shown, with their probabilities as scores.
@@ -45,7 +49,20 @@ def empty_fields(shown: Sequence[Strip], question: str) -> list[str]:
     best = max(shown, key=lambda strip: strip.score, default=None)
     if best is None or not _ASKED.search(question):
         return []
+    if blanks := _blanks(best.text, question):
+        return blanks
     return _of_row(best, question) if is_row(best) else _of_lines(best.text, question)
+
+
+def _blanks(text: str, question: str) -> list[str]:
+    """The names of the blanks of a template that a question asks for, in order.
+
+    It asks for the name of whom it names: "Who is the executor?" for "executor name".
+    """
+    asked, name = terms(question), terms("name")
+    asked = asked | name if _PERSON_ASKED.search(question) else asked
+    names = dict.fromkeys(found["name"] for found in _BLANK.finditer(text))
+    return [each for each in names if (own := terms(each)) and own <= asked and own != name]
 
 
 def _of_row(row: Strip, question: str) -> list[str]:

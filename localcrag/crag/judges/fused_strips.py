@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from localcrag.calibration.scale import StripFusion
 from localcrag.crag.judges.passage_scores import judged_alone, moved_by, strip_scores
 from localcrag.crag.judges.yes_no_choices import ask_each
+from localcrag.crag.refinement.entry_order import with_asked_entry_first
 from localcrag.crag.refinement.strip_context import judged_text
 from localcrag.protocols import Evaluator, LanguageModel
 from localcrag.types import Choice, Strip
@@ -57,4 +58,4 @@ class FusedStrips:
             choice = choices.get(at)
             p_model = choice.probabilities[0] if isinstance(choice, Choice) else None
             scores[at] = self.fusion(scores[at], p_model)
-        return scores
+        return with_asked_entry_first(question, found, scores)

@@ -18,6 +18,7 @@ from localcrag.crag.questions.codes import lacking_codes
 from localcrag.crag.questions.query_terms import figures_asked, figures_of, terms
 from localcrag.crag.refinement.calendar_spans import tells_figure
 from localcrag.crag.refinement.earlier_mails import with_newer_mails_first
+from localcrag.crag.refinement.entry_order import with_asked_entry_first
 from localcrag.crag.refinement.knowledge_strips import strips
 from localcrag.crag.refinement.readable_names import in_words
 from localcrag.crag.refinement.strip_context import judged_text
@@ -127,7 +128,8 @@ def strip_scores(evaluator: Evaluator, question: str, found: Sequence[Strip]) ->
     That of a row which is looked up is raised (:mod:`.row_lookup`), above the others of its table, so is the
     header of a mail that is asked about (:mod:`.mail_lookup`), and so is the entry of a manual that is named
     (:mod:`.manual_entries`), or what gives a name its value (:mod:`.constant_definitions`); those of an
-    earlier mail where a newer one may answer (:mod:`.refinement.earlier_mails`) and of a document without the
+    earlier mail where a newer one may answer (:mod:`.refinement.earlier_mails`), of other entries than
+    the first or last one that is asked for (:mod:`.refinement.entry_order`), and of a document without the
     code that is asked about (:mod:`.codes`) are lowered.
     """
     rows = looked_up(question, found)
@@ -135,6 +137,7 @@ def strip_scores(evaluator: Evaluator, question: str, found: Sequence[Strip]) ->
     scores = _own_scale(evaluator, question, [judged_text(strip) for strip in found])
     scores = [raised(p, gains.get(at, 0.0)) for at, p in enumerate(scores)]
     scores = with_named_key_first(question, found, scores, rows)
+    scores = with_asked_entry_first(question, found, scores)
     scores = _with_codes_first(question, [strip.passage for strip in found], scores)
     return with_newer_mails_first(question, found, scores)
 

@@ -76,6 +76,9 @@ _SETS_OF_DAYS = {
 }
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _LEAP_YEAR = 2024
+_FIGURE = re.compile(r"[-+−]?\d[\d.,' ]*%?")
+MIN_FIGURES, MIN_FIGURE_SHARE = 8, 0.75
+"""The fewest numbers in a row of monthly figures that stands nearly alone, and their share of its cells."""
 MIN_MONTHLY_ROWS = 3
 """The fewest rows of a passage that are of the first day of a month, and thus each of its month."""
 
@@ -173,10 +176,18 @@ def holds_on(row: Strip, days: Iterable[str]) -> bool:
     return any(is_within(day, span) for day in days for span in found) or _is_in_its_week(row, days)
 
 
+def _is_of_long_figures(cells: Mapping[str, str]) -> bool:
+    """Whether cells are the first day of a month, and so many numbers as fill a good part of a passage."""
+    first, *others = cells.values()
+    numbers = sum(_FIGURE.fullmatch(value) is not None for value in others)
+    return bool(month_begun(first)) and numbers >= max(MIN_FIGURES, MIN_FIGURE_SHARE * len(others))
+
+
 def months_of_row(row: Strip) -> set[str]:
     """The months of years, "2015-06", that a row stands for by their first days: "01-06-15", "2015-06-01".
 
-    It does if the cells of that column are such days in all rows beside it, as monthly figures have them.
+    It does if the cells of that column are such days in all rows beside it, as monthly figures have them. In
+    long rows, of which few stand in a passage, the first cell is such a day, and most others are numbers.
     """
     if not is_row(row):
         return set()
@@ -184,7 +195,7 @@ def months_of_row(row: Strip) -> set[str]:
         column: month for column, value in map(named_cell, cells_of(row)) if (month := month_begun(value))
     }
     beside = [dict(map(named_cell, cells_of(other))) for other in _rows_beside(row)] if begun else []
-    if len(beside) < MIN_MONTHLY_ROWS:
+    if len(beside) < MIN_MONTHLY_ROWS and not (begun and all(map(_is_of_long_figures, beside))):
         return set()
     return {
         month

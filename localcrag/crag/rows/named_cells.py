@@ -66,6 +66,10 @@ _LIGHT_GERMAN_TERMS = terms(
 """Such words of a question in German."""
 _INDEX = re.compile(r"\d+[-.)] ?(?=[^\W\d])")
 """The number in front of a name in a cell: "33-Snowdon"."""
+MIN_INITIALS, MAX_INITIALS = 2, 4
+"""The letters of an abbreviation in the name of a column."""
+_ABBREVIATION = re.compile(rf"(?<![A-Z])[A-Z]{{{MIN_INITIALS},{MAX_INITIALS}}}(?=[A-Z][a-z]|[_ ]|$)")
+"""An abbreviation in front of a word of a column's name, or at its end: "OCAuthorities", "mean TD"."""
 _UNIT_OF_COLUMN = re.compile(r"(?:[(\[]|\bin |[_ ])([^\W\d_]{1,6})[)\]]?$")
 """The unit at the end of the name of a column: "Load (W)", "load_kw"."""
 _RANGE = re.compile(
@@ -96,7 +100,7 @@ class CellQuery:
     words of what is told before the question is asked, and ``codes`` its codes. ``how`` is the word that asks
     for a quantity, as in "how long", with the names of columns that tell it. ``weekdays`` and
     ``months`` are those it names, each with the words for it, and ``dated`` the days of the week and the
-    months of its dates.
+    months of its dates. ``initials`` are those of its words that follow one another, each with their terms.
     """
 
     words: frozenset[str]
@@ -110,6 +114,7 @@ class CellQuery:
     dated: tuple[dict[int, set[str]], dict[int, set[str]]] = field(default_factory=lambda: ({}, {}))
     told: frozenset[str] = frozenset()
     codes: frozenset[str] = frozenset()
+    initials: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     @staticmethod
     def of(question: str) -> CellQuery:
@@ -136,6 +141,7 @@ class CellQuery:
             ),
             frozenset(_told(undated)),
             frozenset(terms(" ".join(codes_of(question)))),
+            _initials(question),
         )
 
     def has(self, value: str) -> bool:
@@ -179,7 +185,19 @@ class CellQuery:
         return days.union(*map(self._month_words, months_of_row(row) & self.figures))
 
     def within_name_of(self, column: str) -> set[str]:
-        """The numbers of the question that lie within the range in a column's name, "Grades 5-7"."""
+        """The words of the question that a column's name has in another form.
+
+        They are numbers within its range, "Grades 5-7", and words that it abbreviates: "original
+        classification" of "OCAuthorities".
+        """
+        found = self._within_range_of(column)
+        for short in _ABBREVIATION.finditer(column):
+            if long := self.initials.get(short[0]):
+                found |= long | (terms(column[short.end() :]) & self.words)
+        return found
+
+    def _within_range_of(self, column: str) -> set[str]:
+        """The numbers of the question that lie within the range in a column's name."""
         between = _RANGE.search(column)
         if between is None or not terms_within(column[: between.start("low")]) & self.words:
             return set()
@@ -219,6 +237,21 @@ class CellQuery:
         if _RANGE.fullmatch(value) and terms_within(column) & self.words:
             found |= {word for word in self.words if word.isdecimal() and low <= float(word) <= high}
         return found
+
+
+def _initials(question: str) -> dict[str, frozenset[str]]:
+    """The initials of words of a question that follow one another, in capitals, with the terms of these."""
+    words = WORD_PATTERN.findall(question)
+    runs = (
+        words[at : at + count]
+        for count in range(MIN_INITIALS, MAX_INITIALS + 1)
+        for at in range(len(words) - count + 1)
+    )
+    return {
+        "".join(word[0].upper() for word in run): frozenset(terms(" ".join(run)))
+        for run in runs
+        if all(word[0].isalpha() for word in run)
+    }
 
 
 def _told(question: str) -> set[str]:

@@ -14,6 +14,7 @@ from itertools import islice, takewhile
 
 from localcrag.documents.block_text import BlockText
 from localcrag.documents.extracted import Limits
+from localcrag.documents.html_values import without_markup
 from localcrag.documents.table_grid import GridRow
 from localcrag.documents.table_rows import add_lines, bounded_rows, grid_lines
 from localcrag.types import BlockKind, Page
@@ -47,7 +48,7 @@ def read_rows(text: str, limits: Limits) -> Page:
             if start and row and _NOTE.match(row[0]):
                 later.append(" ".join(row))
             elif any(row):
-                yield GridRow(number, [" ".join(cell.split()) for cell in row])
+                yield GridRow(number, [" ".join(without_markup(cell).split()) for cell in row])
 
     made = BlockText(limits)
     made.add(BlockKind.PARAGRAPH, _joined(notes))

@@ -8,6 +8,7 @@ from itertools import islice
 
 from localcrag.documents.block_text import BlockText
 from localcrag.documents.extracted import Limits
+from localcrag.documents.html_values import without_markup
 from localcrag.errors import UnreadableError
 from localcrag.types import BlockKind, Page
 
@@ -168,5 +169,5 @@ def _named(path: str, shown: str) -> str:
 
 def _shown(value: Json) -> str:
     if isinstance(value, str):
-        return value
+        return without_markup(value)
     return json.dumps(value, ensure_ascii=False)

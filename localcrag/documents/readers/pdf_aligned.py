@@ -30,6 +30,8 @@ _WIDE_PITCH = 1.25
 _FLUSH_EMS = 0.15
 _NUMBER = re.compile(r"[^\w\s]{0,2}(?:(?:EUR|USD|GBP|CHF) ?)?[€$£]?\d[\d.,'’ ]*(?: ?[^\W\d]{0,3}[%€$£]?)")
 """A number with its unit: "£497.64", "-12,50 EUR"."""
+_DRAWN_SIGNS = frozenset(".,:;*#@+'\"^~=|/\\_")
+"""Signs that pictures of characters are drawn with; a dash is an empty cell."""
 _NOTE_MARKS = "*∗†‡§¶"
 
 
@@ -142,7 +144,7 @@ def _table(rows: list[Line], columns: list[Span], carried: Sequence[Span]) -> Gr
     if len(columns) < 2 or sum(len(s.words) for row in rows for s in row.segments) > _MAX_MEAN_WORDS * filled:
         return None
     cells = _rows_of_cells(rows, columns)
-    if _is_list(cells):
+    if _is_list(cells) or _is_picture(cells):
         return None
     bold = rows[0].bold and not all(row.bold for row in rows)
     return Grid(cells, columns, rows[0].y, rows[-1].y, bold)
@@ -152,6 +154,13 @@ def _is_list(cells: Sequence[Sequence[str]]) -> bool:
     """Whether the rows are a number or the mark of a footnote and a text each: a list, not a table."""
     numbered = len(cells[0]) == 2 and all(row[0].isdigit() or not row[0].strip(_NOTE_MARKS) for row in cells)
     return numbered and sum(len(row[1].split()) for row in cells) > _MAX_LISTED_WORDS * len(cells)
+
+
+def _is_picture(cells: Sequence[Sequence[str]]) -> bool:
+    """Whether most cells are one of several signs, as in a map that is drawn with characters."""
+    filled = [cell for row in cells for cell in row if cell]
+    signs = [cell for cell in filled if cell in _DRAWN_SIGNS]
+    return 2 * len(signs) > len(filled) and len(set(signs)) > 1
 
 
 def _columns(rows: Sequence[Line]) -> list[Span]:

@@ -29,6 +29,7 @@ from localcrag.documents.line_wraps import prose_wraps
 from localcrag.documents.readers.grid_rows import OpenTable
 from localcrag.documents.readers.pdf_aligned import with_tables
 from localcrag.documents.readers.pdf_contents import mark_contents
+from localcrag.documents.readers.pdf_figures import is_axis
 from localcrag.documents.readers.pdf_furniture import PageLines, without_furniture
 from localcrag.documents.readers.pdf_grids import ruled_tables
 from localcrag.documents.readers.pdf_hyphens import mend_hyphens
@@ -128,6 +129,9 @@ def _page_drafts(page: PageLines, aside: Sequence[str], body: BodyFont, table: O
                 rows = table.rows(draft.grid, first=not made)
                 made += [Draft(BlockKind.ROW, row, apart=not i) for i, row in enumerate(rows)]
             fresh = False
+    for draft in made:
+        if draft.kind is BlockKind.PARAGRAPH and is_axis(draft.text):
+            draft.kind = BlockKind.FURNITURE
     yield from made
     for note in notes:
         yield from drafts_of(note, body, notes=True)

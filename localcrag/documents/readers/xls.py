@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from localcrag.documents.extracted import ExtractedText, Limits
 from localcrag.documents.formats import MEDIA_TYPES, DocumentFormat
-from localcrag.documents.readers.xlsx import sheet_page, shown_value, with_comment
+from localcrag.documents.readers.xlsx import sheet_page, shown_value
 from localcrag.documents.readers.xlsx_number_formats import formatted
-from localcrag.documents.table_grid import GridRow, Merge, MergedCells
+from localcrag.documents.table_grid import GridRow, Merge, MergedCells, with_comments
 from localcrag.errors import UnreadableError
 from localcrag.types import Page
 
@@ -63,12 +63,10 @@ def _rows(book: Book, sheet: Sheet) -> Iterator[GridRow]:
     )
     comments = {place: " ".join(note.text.split()) for place, note in sheet.cell_note_map.items()}
     for number in range(sheet.nrows):
-        cells = [
-            with_comment(_cell_text(book, cell), comments.get((number, column), ""))
-            for column, cell in enumerate(sheet.row(number))
-        ]
-        if any(cells):
-            yield merged.laid(number + 1, cells)
+        cells = [_cell_text(book, cell) for cell in sheet.row(number)]
+        noted = {i: note for i in range(len(cells)) if (note := comments.get((number, i)))}
+        if any(cells) or noted:
+            yield with_comments(merged.laid(number + 1, cells), noted)
 
 
 def _cell_text(book: Book, cell: Cell) -> str:

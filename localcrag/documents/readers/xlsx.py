@@ -20,7 +20,7 @@ from localcrag.documents.readers.xlsx_comments import comments_of
 from localcrag.documents.readers.xlsx_formulas import unstored_note
 from localcrag.documents.readers.xlsx_merges import merges_of
 from localcrag.documents.readers.xlsx_number_formats import formatted
-from localcrag.documents.table_grid import GridRow, MergedCells
+from localcrag.documents.table_grid import GridRow, MergedCells, with_comments
 from localcrag.documents.table_rows import add_lines, bounded_rows, grid_lines
 from localcrag.errors import UnreadableError
 from localcrag.types import BlockKind, Page
@@ -106,16 +106,9 @@ def _rows(
     """
     for number, row in enumerate(sheet.iter_rows(), 1):
         cells = [_cell_text(cell) for cell in row]
-        if comments:
-            noted = (comments.get((number, column), "") for column in range(1, len(cells) + 1))
-            cells = [with_comment(cell, note) for cell, note in zip(cells, noted, strict=True)]
-        if any(cells):
-            yield merged.laid(number, cells)
-
-
-def with_comment(text: str, comment: str) -> str:
-    """The text of a cell, followed by the comment on it if there is one."""
-    return f"{text} (comment: {comment})".strip() if comment else text
+        noted = {i: note for i in range(len(cells)) if (note := comments.get((number, i + 1)))}
+        if any(cells) or noted:
+            yield with_comments(merged.laid(number, cells), noted)
 
 
 def _cell_text(cell: Cell | MergedCell | ReadOnlyCell | EmptyCell) -> str:
