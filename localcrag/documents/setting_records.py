@@ -29,8 +29,10 @@ MAX_DEPTH = 2
 MIN_FIELDS, MIN_SHARED_FIELDS = 2, 0.5
 """The fewest fields of an item, and the share of all fields that a record has on average at least."""
 
-_BRACED = re.compile(r"(?P<indent> *)- +(?P<mapping>\{[^{}]*\}) *")
-"""An item that is a mapping in braces, and all of its line."""
+_BRACED = re.compile(
+    r"(?P<indent> *)(?:- +|(?P<key>[\w./-]+): +)(?P<mapping>\{[^{}]*\}) *(?:(?<= )#+ *(?P<remark>\S.*))?"
+)
+"""An item or the value of a key that is a mapping in braces, and all of its line, with a remark."""
 _MAX_BRACED_CHARACTERS = 2_000
 _ARRAY = re.compile(r" *\[\[([\w.-]+)\]\] *")
 _ASSIGNMENT = re.compile(r"""[ \t]*[\w-]+[ \t]*=[ \t]*(?:"[^"]*"|'[^']*'|[^#])*""")
@@ -65,9 +67,10 @@ def setting_records(lines: Sequence[str]) -> list[SettingRecord]:
 def _braced_records(lines: Sequence[str]) -> Iterator[SettingRecord]:
     """The records in braces of which several stand one below the other, and are indented alike."""
     matches = [_BRACED.fullmatch(line) if len(line) <= _MAX_BRACED_CHARACTERS else None for line in lines]
-    fields = [_fields_of(match["mapping"]) if match else {} for match in matches]
+    fields = [_fields_of(match) if match else {} for match in matches]
     indents = [
-        match["indent"] if match and held else None for match, held in zip(matches, fields, strict=True)
+        (match["indent"], match["key"] is None) if match and held else None
+        for match, held in zip(matches, fields, strict=True)
     ]
     first = 0
     for indent, group in groupby(indents):
@@ -79,14 +82,18 @@ def _braced_records(lines: Sequence[str]) -> Iterator[SettingRecord]:
         first = end
 
 
-def _fields_of(mapping: str) -> dict[str, str]:
-    """The fields of a mapping in braces as they are written; none if it is no record of plain values."""
+def _fields_of(braced: re.Match[str]) -> dict[str, str]:
+    """The key, the fields and the remark of a mapping in braces; none if it is no record of plain values."""
     import yaml
 
     try:
-        return _plain(yaml.load(mapping, yaml.BaseLoader))
+        fields = _plain(yaml.load(braced["mapping"], yaml.BaseLoader))
     except yaml.YAMLError:
         return {}
+    own = {"key" if "name" in fields else "name": braced["key"]} if braced["key"] and fields else {}
+    remark = {"remark": braced["remark"]} if braced["remark"] and fields else {}
+    told = own | fields | remark
+    return told if len(told) == len(own) + len(fields) + len(remark) else {}
 
 
 def _plain(fields: Mapping[str, object]) -> dict[str, str]:

@@ -144,9 +144,12 @@ BOOKINGS = """\
 month: 5
 bookings:
   - {date: 2026-05-05, time: 09:00, vessel: Tern, slings: [6, 18]}
-  - {date: 2026-05-06, time: 13:00, vessel: "Blue: Peggy", slings: []}
+  - {date: 2026-05-06, time: 13:00, vessel: "Blue: Peggy", slings: []}  # too late!
 refused:
   - {vessel: Duo, why: too wide}
+berths:
+  N1: {name: North, depth: 4}
+  N2: {name: South, depth: 3}
 """
 CHECKS = """\
 [paging]
@@ -170,7 +173,9 @@ page = true
 def test_records_in_braces_and_the_tables_of_an_array_are_rows() -> None:
     assert rows(BOOKINGS) == [
         "date: 2026-05-05\ntime: 09:00\nvessel: Tern\nslings: 6, 18",
-        "date: 2026-05-06\ntime: 13:00\nvessel: Blue: Peggy\nslings: ",
+        "date: 2026-05-06\ntime: 13:00\nvessel: Blue: Peggy\nslings: \nremark: too late!",
+        "key: N1\nname: North\ndepth: 4",
+        "key: N2\nname: South\ndepth: 3",
     ]
     assert "- {vessel: Duo, why: too wide}" in settings_page(BOOKINGS).text
     assert rows(CHECKS) == [

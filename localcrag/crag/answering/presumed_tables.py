@@ -31,7 +31,7 @@ def compute_presumed(state: QuestionState, kept: Sequence[Strip]) -> Steps[Compu
     """Compute the answer over the table of the best evidence, with words of the question left out.
 
     Yields Computed and Degraded if there is one. There is none if the best strip is no row, or probably
-    answers by itself unless the question goes over all rows.
+    answers by itself unless the question goes over all rows; nor of a list, of which each word may tell rows.
 
     Args:
         state: the question and its adapters.
@@ -39,7 +39,7 @@ def compute_presumed(state: QuestionState, kept: Sequence[Strip]) -> Steps[Compu
     """
     question = recognised(state.question) if state.options.tables else None
     passage, most = _presumed_passage(state, kept)
-    if question is None or passage is None:
+    if question is None or question.listing or passage is None:
         return None
     passages = table_passages(state, passage.source, passage.document)
     presumed = replace(question, is_lenient=True, beside=passages)
