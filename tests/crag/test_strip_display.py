@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from localcrag.crag.refinement.knowledge_strips import strips
+from localcrag.crag.refinement.knowledge_strips import strip_at, strips
 from localcrag.crag.refinement.recomposition import joined, with_surroundings
 from localcrag.crag.refinement.strip_display import before_mark, shown_text
 from localcrag.crag.refinement.strip_windows import windows
@@ -37,6 +37,16 @@ def test_what_is_shown_has_lines_only_where_they_mean_something() -> None:
         == shown_text(strips(passage("It is\nwrapped."))[0])
         == "It is wrapped."
     )
+
+
+def test_a_rule_below_a_heading_is_not_shown() -> None:
+    news = structured(
+        (BlockKind.HEADING, "Release 7.0"),
+        (BlockKind.FURNITURE, "-----------"),
+        (BlockKind.ITEM, "JSON output."),
+    )
+    whole = strip_at(news, news.blocks[0].start, news.blocks[-1].end, 0.5)
+    assert shown_text(whole) == "Release 7.0\n• JSON output."
 
 
 def test_a_record_of_several_lines_is_shown_in_one() -> None:

@@ -48,7 +48,7 @@ def shown_lines(strip: Strip) -> list[tuple[str, bool]]:
 
     Prose is one line without a marker in front or a separator at its end; lines that stand for themselves, as
     the entries of a log, stay lines; items of a list that are shown together have markers, and steps their
-    numbers; a step by itself has one if it begins with it. A setting stands below its section, and a comment
+    numbers; a step by itself has one if it begins with it. A line that only parts others is left out. A setting stands below its section, and a comment
     by itself, or of several lines above a setting, is prose. A row is shown as it is: a dash at its end is
     the value of its last cell.
     """
@@ -56,6 +56,8 @@ def shown_lines(strip: Strip) -> list[tuple[str, bool]]:
     lines: list[tuple[str, bool]] = []
     for block in within:
         text = strip.passage.text_between(max(block.start, strip.start), min(block.end, strip.end))
+        if block.kind is BlockKind.FURNITURE and not any(map(str.isalnum, text)):
+            continue
         if block.kind is BlockKind.CODE and (said := _said_in_comment(text)):
             lines.append((said, False))
         elif block.kind is BlockKind.CODE:
