@@ -46,11 +46,11 @@ def before_mark(strip: Strip) -> str:
 def shown_lines(strip: Strip) -> list[tuple[str, bool]]:
     """The lines in which a strip is shown, each with whether it is code.
 
-    Prose is one line without a marker in front or a separator at its end; lines that stand for themselves, as
-    the entries of a log, stay lines; items of a list that are shown together have markers, and steps their
-    numbers; a step by itself has one if it begins with it. A line that only parts others is left out. A setting stands below its section, and a comment
-    by itself, or of several lines above a setting, is prose. A row is shown as it is: a dash at its end is
-    the value of its last cell.
+    Prose is one line without a marker in front or a separator at its end; lines that stand for themselves,
+    as the entries of a log, stay lines; items of a list that are shown together have markers, and steps
+    their numbers; a step by itself has one if it begins with it. A line that only parts others is left out.
+    A setting stands below its section, and a comment by itself, or of several lines above a setting, is
+    prose. A row is shown as it is: a dash at its end is the value of its last cell.
     """
     within = [b for b in strip.passage.blocks if b.start < strip.end and strip.start < b.end]
     lines: list[tuple[str, bool]] = []
