@@ -15,6 +15,7 @@ from localcrag.errors import LocalCragError, UsageError
 if TYPE_CHECKING:
     from .job import Job
 
+DEFAULT_MINUTES = 30.0
 BLEND_SHARE = 0.3
 """The share of newly trained weights, where they are averaged with those from before."""
 SHIPPED_MODELS = Path(__file__).resolve().parents[2] / "models"
@@ -49,7 +50,8 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_stage_options(parser: argparse.ArgumentParser) -> None:
+def _add_sources(parser: argparse.ArgumentParser) -> None:
+    """Add what a stage reads, and what it goes on from."""
     parser.add_argument(
         "--data",
         type=Path,
@@ -58,13 +60,6 @@ def _add_stage_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--out", type=Path, required=True, help="checkpoints and results; training resumes from here"
-    )
-    parser.add_argument(
-        "--minutes", type=float, default=30, help="wall time of the stage, earlier runs counted in"
-    )
-    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
-    parser.add_argument(
-        "--workers", type=int, default=1, help="processes that train together, one core each (cpu)"
     )
     parser.add_argument(
         "--init",
@@ -93,6 +88,21 @@ def _add_stage_options(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="a folder of manuals, in a folder for each program; what their headings imply is asked",
     )
+
+
+def _add_stage_options(parser: argparse.ArgumentParser) -> None:
+    """Add what a stage reads, and how it trains and exports."""
+    _add_sources(parser)
+    parser.add_argument(
+        "--minutes",
+        type=float,
+        default=DEFAULT_MINUTES,
+        help="wall time of the stage, earlier runs counted in",
+    )
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument(
+        "--workers", type=int, default=1, help="processes that train together, one core each (cpu)"
+    )
     parser.add_argument("--learning-rate", type=float, help="peak rate of the evaluator's training")
     parser.add_argument(
         "--blend", type=Path, help="an evaluator GGUF: export averages the trained weights with its weights"
@@ -110,10 +120,13 @@ def _add_stage_options(parser: argparse.ArgumentParser) -> None:
 
 def _add_draw(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("stage", choices=("chat", "evaluator"))
-    _add_stage_options(parser)
+    _add_sources(parser)
     parser.add_argument("--tokens", type=float, default=40, help="how many, in millions")
     parser.add_argument("--to", type=Path, required=True, help="the file to write")
-    parser.set_defaults(command=_draw)
+    parser.set_defaults(
+        command=_draw, minutes=DEFAULT_MINUTES, device="cpu", workers=1, learning_rate=None, blend=None,
+        share=BLEND_SHARE, models=None, anyway=False,
+    )  # fmt: skip
 
 
 def _add_convert(parser: argparse.ArgumentParser) -> None:
