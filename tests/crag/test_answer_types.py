@@ -106,6 +106,26 @@ def test_a_time_or_two_numbers(question: str, text: str, lacks: bool) -> None:
 @pytest.mark.parametrize(
     ("question", "text", "lacks"),
     [
+        (
+            "¿Qué voltaje se obtiene entre el zinc y el cobre?",
+            "Crear una fuente de voltaje.",
+            True,
+        ),
+        ("¿Qué voltaje se obtiene entre el zinc y el cobre?", "Se obtienen 0.9 V.", False),
+        ("Which temperature does the oven need?", "It needs a low temperature.", True),
+        ("Which release of Mere moved to GTK3?", "Migrated from GTK2 to GTK3.", True),
+        ("Which release of Mere moved to GTK3?", "Release 3.00: Migrated from GTK2 to GTK3.", False),
+        ("What is the fax number of the court?", "name: Court · phone: (217) 277-2100", True),
+        ("What is the fax number of the court?", "name: Court · fax: (217) 277-2101", False),
+    ],
+)
+def test_a_measure_a_release_or_a_fax_number(question: str, text: str, lacks: bool) -> None:
+    assert lacks_asked_type(question, text) is lacks
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "lacks"),
+    [
         ("Which firm builds the bridge?", "Built of larch on steel.", True),
         (
             "Which firm supplies the Dark Ridge lamps?",

@@ -15,6 +15,7 @@ LOCKERS = structured(
     (BlockKind.ROW, "Locker: L1 · Owner: Anna Berg · Key: K-11 · Deposit: 20"),
     (BlockKind.ROW, "Locker: L2 · Owner: Boris Lind · Deposit: —"),
     (BlockKind.ROW, "Locker: L3 · Key: K-13"),
+    (BlockKind.ROW, "Locker: L4 · Key: null · Deposit: 25"),
 )
 CHAIR = "Name: Petra Ahlgren\nPhone:\nDeputy: —\nRoom: 4"
 
@@ -29,6 +30,7 @@ CHAIR = "Name: Petra Ahlgren\nPhone:\nDeputy: —\nRoom: 4"
         ("Which key opens L3?", 2, []),
         ("Which key and which deposit has L3?", 2, []),
         ("Does L3 need a deposit?", 2, []),
+        ("Which key opens L4?", 3, ["Key"]),
         ("Who has a locker?", 2, []),
     ],
 )

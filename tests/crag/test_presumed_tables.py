@@ -34,9 +34,26 @@ def presumed(question: str, rows: list[str], *, is_lenient: bool = True) -> str 
     return found.computation.value if found is not None else None
 
 
+DEATHS = [
+    "Land: Norway · Deaths: 830 · Heart: 227 · Liver: 4.3",
+    "Land: Spain · Deaths: 751 · Heart: 86 · Liver: 36.4",
+    "Land: Malta · Deaths: 970 · Heart: 297 · Liver: 19",
+]
+CHECKS = [
+    f"Kitchen: {name} · Check score: {score} · Year: {year}"
+    for name, score, year in (
+        ("Anchor", 98, 2024), ("Plain Cup", 100, 2025), ("Rosa made", 100, 2025), ("Quay", 98, 2026)
+    )
+]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("question", "rows", "value"),
     [
+        ("Which land has the highest rate of liver disease deaths?", DEATHS, "36.4"),
+        ("In how many lands of the table is the heart disease death rate above 200?", DEATHS, "2"),
+        ("How many kitchen checks ended with a perfect score of 100?", CHECKS, "2"),
+        ("How many kitchen checks were made in 2025?", CHECKS, "2"),
         ("How many species of the survey live in a tree?", BATS, "2"),
         ("Which mammal sleeps the most hours a day?", BATS, "19.9"),
         ("How many mammals have no young at all?", BATS, "1"),
@@ -78,3 +95,16 @@ def test_rows_are_named_by_what_tells_them_apart_and_by_no_header_if_there_is_no
     match = matched(form, table) if form is not None else None
     found = aggregated(match) if match is not None else None
     assert found is not None and found.text.startswith("2 – Noctule [1], Serotine [2]")
+
+
+def test_of_many_that_share_the_first_place_some_are_named_if_the_value_is_asked_for() -> None:
+    (table,) = tables_of(passages([f"Shop: S{n} · Score: {9 if n < 9 else 10}" for n in range(12)]))
+    for question, text in (
+        ("What is the lowest score?", "and 4 more"),
+        ("Which shop has the lowest score?", ""),
+    ):
+        form = recognised(question)
+        match = matched(form, table) if form is not None else None
+        found = aggregated(match) if match is not None else None
+        assert (found is not None) is bool(text)
+        assert found is None or found.text.split("\n\n")[0].endswith(text)

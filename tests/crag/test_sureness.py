@@ -17,6 +17,7 @@ from localcrag.crag.doubts.sureness import (
 )
 from localcrag.crag.doubts.told_numbers import contradicted_numbers, missing_numbers
 from localcrag.crag.refinement.knowledge_strips import strips, whole
+from localcrag.crag.rows.row_lookup import tells_no_count
 from localcrag.crag.state import QuestionState
 from localcrag.types import Answer, BlockKind, Grade, Mode, Status, Strip, Thresholds, Verdict
 from tests.crag.test_pipeline import scripted
@@ -494,3 +495,19 @@ def test_a_number_is_told_in_another_unit_and_a_day_by_the_row_that_holds_on_it(
     turn, *_ = strips(structured((BlockKind.ROW, "Days: 20–26 April 2026 · First: Ben")))
     assert missing_numbers([turn], "Who is first on 23/04/26?") == []
     assert missing_numbers([turn], "Who is first on 28/04/26?") != []
+
+
+def test_a_row_tells_how_many_only_if_it_is_named_or_has_a_number_of_them() -> None:
+    rows = (
+        "Kitchen: ANCHOR RE:MADE · Score: 100 · Year: 2016",
+        "School: Mill Lane primary · Pupils: 230 · Year: 2016",
+        "Route: F1 · Ship: Fulmar · Seats: 90",
+    )
+    kitchen, school, ship = strips(structured(*((BlockKind.ROW, row) for row in rows)))
+    for question, row, tells in (
+        ("How many inspections were made in 2016?", kitchen, False),
+        ("How many kitchens had a score of 100?", kitchen, False),
+        ("How many pupils has Mill Lane?", school, True),
+        ("How many passengers can the Fulmar carry?", ship, True),
+    ):
+        assert tells_no_count(question, row) is not tells

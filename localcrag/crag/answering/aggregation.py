@@ -300,7 +300,10 @@ def _summed(match: TableMatch, counted: Sequence[int]) -> ComputedRows | None:
 
 
 def _extreme(match: TableMatch, counted: Sequence[int]) -> ComputedRows | None:
-    """The rows with the highest or the lowest values; None if too many share a place."""
+    """The rows with the highest or the lowest values; None if too many share a place.
+
+    Of many that share the first place some are named if it is the value that is asked for.
+    """
     asked = match.question
 
     def value_of(at: int) -> Value:
@@ -316,13 +319,17 @@ def _extreme(match: TableMatch, counted: Sequence[int]) -> ComputedRows | None:
     chosen = [at for place, at in enumerate(ranked) if place < count or value_of(at) == last]
     if asked.place > 1:
         chosen = _in_place([(value_of(at), at) for at in ranked], asked.place)
-    if len(chosen) > count + MAX_TIES - 1 or (len(chosen) == len(ranked) > 1 and count == 1) or not chosen:
+    if (len(chosen) == len(ranked) > 1 and count == 1) or not chosen:
         return None
-    rows = [match.rows[at] for at in chosen]
+    are_many = len(chosen) > count + MAX_TIES - 1
+    if are_many and not (asked.asking == "what" and count == 1 and not match.entity):
+        return None
+    rows = [match.rows[at] for at in (chosen[:MAX_TIES] if are_many else chosen)]
     lines: dict[str, list[int]] = {}
     for key, row in enumerate(rows, 1):
         lines.setdefault(_winner(match, row), []).append(key)
     text = "\n".join(f"{line} {''.join(map(own_mark, keys))}" for line, keys in lines.items())
+    text += f"\nand {len(chosen) - len(rows):,} more" if are_many else ""
     value = "; ".join(dict.fromkeys(row.cells[match.column] for row in rows))
     return ComputedRows(value, text, tuple(rows))
 

@@ -82,6 +82,19 @@ _PHONE_TOLD = re.compile(
     r"(?!\s?(?:%|[€$£°]|[^\W\d_]{1,3}\b(?<!or)))"
     r"|\b(?:ext(?:ension)?|durchwahl|poste|dial|press)\.? ?[*#\d]|[*#]\d"
 )
+_FAX_ASKED = re.compile(r"\b(?:tele)?fax(?:nummer| numbers?| no\.)", re.IGNORECASE)
+_FAX_TOLD = re.compile(r"fax", re.IGNORECASE)
+_RELEASE_ASKED = re.compile(
+    r"^(?:(?:in|with|since|from) )?(?:which|what) (?:[\w.+-]+ ){0,2}(?:release|version)\b", re.IGNORECASE
+)
+_RELEASE_TOLD = re.compile(r"(?<![\w.,-])v?\d+(?:\.\d+)*(?![\w-])")
+_MEASURE_ASKED = re.compile(
+    r"\b(?:what|which|qué|quelle?|welche[rsn]?|quale|qual) (?:[\w-]+ )?"
+    r"(?:voltage|temperature|pressure|percentage|speed|distance"
+    r"|voltaje|tensión|temperatura|presión|porcentaje|velocidad|distancia|tension|température|pression|vitesse"
+    r"|spannung|temperatur|geschwindigkeit|entfernung|tensione|pressione)\b",
+    re.IGNORECASE,
+)
 _MAIL = r"(?:e-?mail[ -]address(?:es)?|mail address)"
 _MAIL_TOLD = re.compile(r"\S@\S|\(at\)|\bat [\w.-]+ dot\b")
 _WEB = r"(?:(?:web|internet)[ -]?(?:address|site)|url|ip(?:v[46])? address|mac address)"
@@ -258,6 +271,16 @@ def _tells_several_hours(text: str, question: str) -> bool:
     return len(found) > 1 or any(not _DIGITS.search(each) for each in found)
 
 
+def _tells_release(text: str, question: str) -> bool:
+    """Whether a text has a number by itself, or one of several parts, that the question has not."""
+    return any(match[0] not in question for match in _RELEASE_TOLD.finditer(text))
+
+
+def _tells_figure(text: str, question: str) -> bool:
+    """Whether a text has a number, in figures or in a word."""
+    return _FIGURE.search(text) is not None
+
+
 def _tells_several_figures(text: str, question: str) -> bool:
     """Whether a text has two different numbers."""
     return len(set(_figures(text))) > 1
@@ -291,6 +314,9 @@ _TYPES = (
     _AnswerType(_asks_by(_MONEY_ASKED), _tells_money),
     _AnswerType(_asks_for(_PHONE), _has_new(_PHONE_TOLD)),
     _AnswerType(_asks_by(_PHONE_ASKED_TOO), _has_new(_PHONE_TOLD)),
+    _AnswerType(_asks_by(_FAX_ASKED), _has(_FAX_TOLD)),
+    _AnswerType(_asks_by(_RELEASE_ASKED), _tells_release),
+    _AnswerType(_asks_by(_MEASURE_ASKED), _tells_figure),
     _AnswerType(_asks_for(_MAIL), _has(_MAIL_TOLD)),
     _AnswerType(_asks_for(_WEB), _has(_WEB_TOLD)),
     _AnswerType(_asks_for(_ADDRESS), _has(_ADDRESS_TOLD)),

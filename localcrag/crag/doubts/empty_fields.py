@@ -16,7 +16,7 @@ from localcrag.crag.rows.named_cells import CellQuery, terms_within
 from localcrag.crag.table_answers.table_conditions import is_akin
 from localcrag.types import Strip
 
-_EMPTY = re.compile(r"[-–—?.…_ ]*|n/a|n\. ?a\.|k\. ?A\.", re.IGNORECASE)
+_EMPTY = re.compile(r"[-–—?.…_ ]*|n/a|n\. ?a\.|k\. ?A\.|null|none|nan|nil|undefined|unknown", re.IGNORECASE)
 """A value that tells nothing."""
 _ASKED = re.compile(
     r"\b(?:who|whose|whom|what|which|when|where|how (?:much|many|long|old|high|large|big|far)"

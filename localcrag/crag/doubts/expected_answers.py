@@ -84,9 +84,11 @@ _WORD = re.compile(r"[^\W\d_]+")
 _COUNT_ASKED = re.compile(r"(?:and |so )?how many\b", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+")
 _NO_COUNT = re.compile(
-    r"\b\d{1,2}[:.h]\d\d\b(?! ?%)|(?:^|· )(?:no|nr|id|item|pos)\.?: [^·\n]+", re.IGNORECASE | re.MULTILINE
+    r"\b\d{1,2}[:.h]\d\d\b(?! ?%)|(?<![\d.,])(?:19[5-9]\d|20(?!00)[0-4]\d)(?![\d.,]*\d)"
+    r"|(?:^|· )(?:no|nr|id|item|pos)\.?: [^·\n]+",
+    re.IGNORECASE | re.MULTILINE,
 )
-"""A time of day, or the number of a row, which count nothing."""
+"""A time of day, a year, or the number of a row, which count nothing."""
 
 
 def lacks_expected(question: str, kept: Sequence[Strip]) -> bool:

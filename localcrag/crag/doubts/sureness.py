@@ -26,7 +26,7 @@ from localcrag.crag.refinement.recomposition import is_read_with
 from localcrag.crag.refinement.strip_context import headings_above, judged_text
 from localcrag.crag.refinement.strip_filter import best_score
 from localcrag.crag.refinement.strip_kinds import cells_of, is_row, named_cell, prose_of
-from localcrag.crag.rows.row_lookup import is_one_of_many, is_one_of_several
+from localcrag.crag.rows.row_lookup import is_one_of_many, is_one_of_several, tells_no_count
 from localcrag.crag.state import QuestionState
 from localcrag.crag.table_answers.foreign_wording import asks_over_rows
 from localcrag.crag.table_answers.lookup_questions import asks_over_groups
@@ -63,6 +63,7 @@ _MUCH_ASKED = re.compile(
     re.IGNORECASE,
 )
 """How a question asks for an amount or a number: in English, German, French, Spanish, Italian, Russian."""
+_COUNT_ASKED = re.compile(r"\bhow many\b|\bwie ?viele\b|\bcombien de\b|\bcuánt[oa]s\b", re.IGNORECASE)
 _MESSAGE = re.compile(
     r"^\W?\d{1,2}[./]\d{1,2}[./]\d{2,4},? \d\d?[:.]\d\d[^\n:]{0,8}[\]–-]? ?[^\W\d][^:\n]{0,40}: ",
     re.MULTILINE,
@@ -130,7 +131,7 @@ def goes_over_rows(state: QuestionState, kept: Sequence[Strip]) -> bool:
 
     "How many are there?" and "which has the most?" are answered by code if at all. Of "who won the league?"
     it shows in that other rows are as probable, and of "how much did we bring to the bank?" in that other
-    rows have the very cell that names this one.
+    rows have the very cell that names this one. No row of 2016 tells how many there were then.
     """
     best, question = max(kept, key=lambda strip: strip.score, default=None), state.question
     if best is None or not is_row(best):
@@ -139,7 +140,9 @@ def goes_over_rows(state: QuestionState, kept: Sequence[Strip]) -> bool:
     over_rows = any(asks(question) for asks in reads)
     if not is_one_of_many(question, best):
         may_add_up = over_rows or _MUCH_ASKED.search(question) is not None
-        return may_add_up and is_one_of_several(question, best, kept)
+        counts = asks_for_rows(question) and _COUNT_ASKED.search(question) is not None
+        is_any = counts and tells_no_count(question, best)
+        return is_any or (may_add_up and is_one_of_several(question, best, kept))
     return over_rows or (not things_asked_for(question) and _is_among_equals(best, kept, question))
 
 

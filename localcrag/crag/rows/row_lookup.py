@@ -165,6 +165,23 @@ def is_one_of_many(question: str, strip: Strip) -> bool:
     return not terms_within(first) & asked and not any(name and name <= asked for name in names)
 
 
+def tells_no_count(question: str, strip: Strip) -> bool:
+    """Whether a row is neither named by the whole of a cell, nor has a number in a column that is asked for.
+
+    "How many inspections were made in 2016?" is told by no row of one of them.
+    """
+    if not is_row(strip):
+        return False
+    cells, asked = list(map(named_cell, cells_of(strip))), terms_within(question)
+    for column, value in cells:
+        held = terms_within(value)
+        if any(map(str.isalpha, value)) and held and held <= asked:
+            return False
+        if value[:1].isdigit() and not held <= asked and terms_within(column) <= asked:
+            return False
+    return True
+
+
 def is_one_of_several(question: str, strip: Strip, others_found: Sequence[Strip] = ()) -> bool:
     """Whether a row is named by cells that another row has as well, and not by its first one.
 

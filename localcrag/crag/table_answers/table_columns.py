@@ -187,7 +187,8 @@ class TableColumns:
         full = [c for c in full if not any(set(self.named(c)) < set(self.named(d)) for d in full)]
         if len(full) > 1:
             spelled = {_singular(self.tokens[at].low) for at in open_places}
-            full = [c for c in full if set(map(_singular, WORD.findall(self.table.wording(c)))) <= spelled]
+            same = [c for c in full if set(map(_singular, WORD.findall(self.table.wording(c)))) <= spelled]
+            full = [self._said_first(full)] if len(same) != 1 and self.question.is_lenient else same
             if len(full) != 1:
                 raise UnclearError
         if not full:
@@ -201,6 +202,16 @@ class TableColumns:
         for at in open_places:
             self.tokens[at].used = not header.isdisjoint(meanings(self.tokens[at]))
         return full[0]
+
+    def _said_first(self, columns: Sequence[str]) -> str:
+        """Of columns that are all said the one that is said first: "liver deaths" are about the liver.
+
+        The match is then loose.
+        """
+        self.loose = True
+        words = [token.root for token in self.tokens]
+        places = {c: min(words.index(word) for word in self.named(c) if word in words) for c in columns}
+        return min(columns, key=places.__getitem__)
 
     def _of_totals(self, columns: Sequence[str], said: Set[str]) -> list[str]:
         """Of columns that words only touch, those that have no other word but "total": it is what is meant.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from decimal import Decimal
 
 from localcrag.crag.table_answers.match_checks import MatchChecks
 from localcrag.crag.table_answers.parsed_tables import ParsedTable
@@ -16,6 +17,7 @@ from localcrag.crag.table_answers.row_groups import Grouping
 from localcrag.crag.table_answers.row_labels import parts_of_names
 from localcrag.crag.table_answers.table_columns import (
     EXTREMES,
+    RowCondition,
     UnclearError,
     content,
     required_words,
@@ -92,7 +94,7 @@ class _Matching(MatchChecks):
             self.take_other_names()
         entity = self._entity(column)
         if asked.operation in EXTREMES and entity != self.label:
-            self.column_said([self.label], asked.open_tokens())
+            self._column_named([self.label], asked.open_tokens())
         self.take_all_of()
         self.take_dates()
         self.take_flags(column)
@@ -111,6 +113,8 @@ class _Matching(MatchChecks):
         is_denial_open = asked.negation >= 0 and not self.denied
         if is_denial_open or (asked.listing and not self.conditions):
             raise UnclearError
+        if asked.is_lenient:
+            self._take_numbers()
         if open_places := asked.open_tokens():
             self._leave_out(open_places)
         values = self.kinds[column] if column else ColumnValues(ColumnKind.TEXT)
@@ -158,9 +162,7 @@ class _Matching(MatchChecks):
             self.tokens[head[0]].used = True
             cells = self.cells(numbered)
             return "" if numbered == self.label and len(set(cells)) == len(cells) else numbered
-        entity = (
-            self.column_said([column for column in others if column not in flags], subject) if subject else ""
-        )
+        entity = self._column_named([column for column in others if column not in flags], subject)
         if entity:
             if (
                 asked.operation is Aggregate.COUNT
@@ -187,8 +189,17 @@ class _Matching(MatchChecks):
             names = [c for c in others if c == self.label or self.kinds[c].kind is ColumnKind.TEXT]
             if asked.operation in EXTREMES:
                 names += [c for c in others if c not in names and self.named(c) == (root("year"),)]
-            return self.column_said(names, open_places)
+            return self._column_named(names, open_places)
         return ""
+
+    def _column_named(self, candidates: Sequence[str], places: Sequence[int]) -> str:
+        """The one column that tokens name; "" if they name none, or several and words may be left out."""
+        try:
+            return self.column_said(candidates, places) if places else ""
+        except UnclearError:
+            if not self.question.is_lenient:
+                raise
+            return ""
 
     def _asked_for(self, asking: str, others: Sequence[str], measure: str) -> str:
         """The column that answers who, where or when."""
@@ -206,6 +217,23 @@ class _Matching(MatchChecks):
         for at in self.question.open_tokens():
             self.tokens[at].used = any(is_akin(self.tokens[at].root, word) for word in self.named(found[0]))
         return found[0]
+
+    def _take_numbers(self) -> None:
+        """Account for numbers behind a word that the name of one column of numbers has: "a score of 100"."""
+        for at in self.question.open_tokens():
+            if not self.tokens[at].is_number:
+                continue
+            before = next((t for t in reversed(self.tokens[:at]) if t.low not in FUNCTION_WORDS), None)
+            found = [c for c in self.quantities if before is not None and before.root in self.named(c)]
+            value = Decimal(self.tokens[at].low) if self.tokens[at].low.isdecimal() else None
+            if before is None or value is None or len(found) != 1:
+                continue
+            (column,) = found
+            rows = frozenset(n for n, each in enumerate(self.kinds[column].values) if each == value)
+            if rows:
+                words = f"{self.table.header(column)} = {self.tokens[at].low}"
+                self.conditions.append(RowCondition(column, words, rows))
+                self.tokens[at].used = before.used = True
 
     def _leave_out(self, places: Sequence[int]) -> None:
         """Leave words of the question out that stand nowhere in the table. The match is then loose.
