@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 
 from localcrag.documents.block_text import BlockText
 from localcrag.documents.html_blocks import add_html
@@ -14,15 +15,16 @@ _TAGS = (
 )
 _OPENED = re.compile(rf"<({_TAGS})(?:\s[^<>]*)?>", re.IGNORECASE)
 _CLOSED = re.compile(rf"</({_TAGS})\s*>", re.IGNORECASE)
+_NAMED_CHARACTER = re.compile(r"&(?:nbsp|amp|quot|apos|[mn]dash|euro|deg|eacute|[aou]uml|szlig|#\d{2,5});")
 _ALONE = re.compile(r"<br\s*/?>|\A\s*<p>", re.IGNORECASE)
 """A line end, or a paragraph that need not be closed."""
 _MAX_CHARACTERS = 1_000_000
 
 
 def without_markup(value: str) -> str:
-    """A value as text: the blocks of a fragment of HTML as lines; any other value as it is."""
+    """A value as text: the blocks of a fragment of HTML as lines, and characters for their names ("&nbsp;")."""
     if "<" not in value or len(value) > _MAX_CHARACTERS or not _is_fragment(value):
-        return value
+        return _NAMED_CHARACTER.sub(lambda name: unescape(name[0]), value)
     made = BlockText()
     try:
         add_html(made, value)

@@ -96,5 +96,7 @@ def test_a_value_that_is_a_fragment_of_html_is_read_as_text() -> None:
     assert told([{"type": "List<String> x", "rule": "a < b > c"}]) == [
         "type: List<String> x\nrule: a < b > c"
     ]
+    assert told([{"firm": "Toft &amp; Sons", "code": "R&D; &x"}]) == ["firm: Toft & Sons\ncode: R&D; &x"]
     page = read_rows("user,said\nada,<p>It leaks.<br>Badly.</p>\nben,no < yes\n", Limits())
     assert page.text == "user: ada · said: It leaks. Badly.\nuser: ben · said: no < yes"
+    assert read_rows("area&nbsp;2/,x\n1,2\n3,4\n", Limits()).text.startswith("area 2/: 1 · x: 2")
