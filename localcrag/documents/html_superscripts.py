@@ -1,6 +1,6 @@
 """What is raised in HTML (``<sup>``): the mark of a note is no digit of the number before it.
 
-"1996<sup>1</sup>" is 1996 with a note, as "1996<sup>[1]</sup>" is, "10<sup>6</sup>" is 10⁶, "m<sup>2</sup>" is m2, "21<sup>st</sup>" is
+"1996<sup>1</sup>" is 1996 with a note, "10<sup>6</sup>" is 10⁶, "m<sup>2</sup>" is m2, "21<sup>st</sup>" is
 21st.
 """
 
@@ -12,8 +12,6 @@ from collections.abc import Sequence
 _FIGURE = re.compile(r"[-+−–]?\d{1,3}")
 _MARK = re.compile(r"\d{1,2}(?:, ?\d{1,2})*|[a-z]|[*†‡§]+")
 """How notes are marked: 1, "2,3", a, *."""
-_REFERENCE = re.compile(r"\[(?:\d{1,3}|[a-z]|(?:note|nb) \d{1,3}|citation needed)\]", re.IGNORECASE)
-"""A mark in brackets, as encyclopaedias have them."""
 _LISTED = re.compile(r"\d{1,2}(?:, ?\d{1,2})+")
 _NUMBER_BEFORE = re.compile(r"(?<![\w.,])\d[\d.,]*\Z")
 _BASE = re.compile(r"\d{1,2}|100|1000")
@@ -26,12 +24,12 @@ _RAISED = str.maketrans("0123456789-+−–", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺
 def raised(before: Sequence[object], text: str) -> str:
     """A raised text as it stands behind other children of an element: "" for the mark of a note.
 
-    What is no figure, no letter and no sign is as it is, and so is what begins a text.
+    What is no figure, no letter and no sign is as it is, and so is what begins a text or stands in brackets.
     """
     last = before[-1] if before else ""
     said = text.strip()
-    if _REFERENCE.fullmatch(said):
-        return ""
+    if isinstance(last, str) and last.endswith("["):
+        return text
     if not isinstance(last, str) or not last or last[-1].isspace() or not _MARK.fullmatch(said):
         is_power = isinstance(last, str) and last[-1:].isdigit() and _FIGURE.fullmatch(said)
         return said.translate(_RAISED) if is_power else text

@@ -265,6 +265,8 @@ def _is_unseen(tag: str, attributes: Mapping[str, str]) -> bool:
         return True
     if not attributes or tag in ("html", "body"):  # a script shows these
         return False
+    if tag == "sup" and "reference" in attributes.get("class", "").split():  # the mark of a source in a wiki
+        return True
     hidden = attributes.get("hidden", "until-found") != "until-found"
     return hidden or bool(_HIDDEN_STYLE.search(attributes.get("style", "")))
 

@@ -22,7 +22,7 @@ _MAX_CHARACTERS = 1_000_000
 
 
 def without_markup(value: str) -> str:
-    """A value as text: the blocks of a fragment of HTML as lines, and characters for their names ("&nbsp;")."""
+    """A value as text: the blocks of a fragment of HTML as lines, and characters for names as "&nbsp;"."""
     if "<" not in value or len(value) > _MAX_CHARACTERS or not _is_fragment(value):
         return _NAMED_CHARACTER.sub(lambda name: unescape(name[0]), value)
     made = BlockText()

@@ -18,7 +18,9 @@ from localcrag.documents.html_blocks import add_html
         ("10<sup>6</sup> and 10<sup>-3</sup> and 2<sup>16</sup>", "10⁶ and 10⁻³ and 2¹⁶"),
         ("the 21<sup>st</sup> and the XIX<sup>e</sup>", "the 21st and the XIXe"),
         ("<sup>1</sup> Without garages.", "1 Without garages."),
-        ("so they say<sup>[4]</sup>, at 10<sup>[a]</sup>", "so they say, at 10"),
+        ("so they say<sup>[4]</sup>", "so they say[4]"),
+        ("so they say<sup><a href='#n'>&#91;4&#93;</a></sup>", "so they say[4]"),
+        ("so they say<sup class='noprint reference'>[4]</sup>, often", "so they say, often"),
     ],
 )
 def test_a_raised_figure_joins_no_number_and_no_word(html: str, text: str) -> None:
