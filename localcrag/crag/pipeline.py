@@ -212,20 +212,16 @@ class Pipeline:
         kept = with_row_in_range(of_named_document(kept, state.question), state.question)
         kept = with_named_row(kept, state.question)
         shown = without_other_rows(kept, state.question)
-        missing = missing_numbers(shown, state.question) or contradicted_numbers(shown, state.question)
-        missing += missing_options(shown, state.question)
-        if kept and missing:
-            state.doubtful = True
-            yield Degraded("answer", NOT_TOLD.format(numbers=", ".join(missing)))
-        elif kept and (fields := empty_fields(shown, state.question)):
-            state.doubtful = True
-            yield Degraded("answer", LEFT_EMPTY.format(fields=", ".join(fields)))
+        lack = _told_lack(shown, state.question) if kept else ""
+        state.doubtful = state.doubtful or bool(lack)
         weak = is_weak(state, shown)
         sure = not weak and is_sure(state, shown) and not state.doubtful and not loses_best(kept, shown)
         sure = sure and not has_doubts(state, kept, shown)
         if not sure and (computed := (yield from compute_presumed(state, shown))):
             state.computed = computed
             return Finding(state, computed.rows, sure=False)
+        if lack:
+            yield Degraded("answer", lack)
         kept = with_corrections((yield from with_amendments(state, kept)))
         return Finding(state, tuple(kept), sure, bound, weak)
 
@@ -268,6 +264,15 @@ class Pipeline:
         for state in asked:
             yield from say_if_foreign(state, [grade.hit for grade in state.grades], thorough=True)
         yield from say_closest(whole.grades, asked)
+
+
+def _told_lack(shown: Sequence[Strip], question: str) -> str:
+    """What the evidence does not tell of the numbers, options and fields that a question names; "" if all."""
+    missing = missing_numbers(shown, question) or contradicted_numbers(shown, question)
+    if missing := missing + missing_options(shown, question):
+        return NOT_TOLD.format(numbers=", ".join(missing))
+    fields = empty_fields(shown, question)
+    return LEFT_EMPTY.format(fields=", ".join(fields)) if fields else ""
 
 
 def _of_part(found: Sequence[Strip], part: str, others: Sequence[str]) -> tuple[Strip, ...]:

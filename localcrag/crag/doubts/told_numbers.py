@@ -31,6 +31,10 @@ _OFFERED = re.compile(
 """Two numbers that a question offers: "1000 kilobytes or 1024"."""
 _CODE = re.compile(r"(?<![^\W_])([^\W\d_]{1,4})(\d{1,4})(?![.,:/-]*\d)(?![^\W_])")
 """The mark of one thing of several, letters with a number: "L3", "EG12"."""
+_QUARTER = re.compile(r"\bQ[1-4][-_ ]?((?:19|20)\d\d)\b|\b((?:19|20)\d\d)[-_ ]?Q[1-4]\b", re.IGNORECASE)
+"""A quarter of a year: "Q22011", "2011-Q2"."""
+_DIMENSIONS = re.compile(r"(?<![\w.])[1-4]-?D\b")
+"""How many dimensions something has: "a 3D model"."""
 _NAME_WITH_DIGITS = re.compile(r"(?<!\w)(?=[^\W\d_])\w*\d\w*")
 """A word of letters with digits: "fail2ban", "ext4"."""
 
@@ -45,7 +49,7 @@ def missing_numbers(strips: Sequence[Strip], question: str) -> list[str]:
     "15–21 kg", "up to 30 kg"), or in another unit ("3 kW" by "3000 W"). A mark ("L3") is
     told if the passage of a strip has it, and no other mark of its letters. The digits of a name ("fail2ban",
     "ext4") are no number, unless a passage has the name with another one ("ext3"). Values that are allowed
-    ("{2|4|6}") tell of no number by themselves.
+    ("{2|4|6}") tell of no number by themselves. "3D" asks for no 3, and "Q22011" tells of 2011.
 
     Args:
         strips: the strips that were kept.
@@ -55,9 +59,11 @@ def missing_numbers(strips: Sequence[Strip], question: str) -> list[str]:
         return []
     told = without_allowed_values(" ".join(map(_told_with, strips)), question)
     question = _without_names(_without_told_days(question, told, strips), strips)
+    question = _DIMENSIONS.sub(" ", question)
     asked = dict.fromkeys(NUMBER.findall(question))
     known = {_plain(each) for found in (NUMBER, _DIGITS) for each in found.findall(told)}
     known |= {date.partition("-")[0] for date in dates_of(told)}
+    known |= {year for years in _QUARTER.findall(told) for year in years}
     known |= {IN_WORDS[word] for word in _WORD.findall(told.casefold()) if word in IN_WORDS}
     within = {
         found[: mark.start()] for found in NUMBER.findall(told) for mark in _VERSION_MARK.finditer(found)
