@@ -126,7 +126,13 @@ HARVEST = """plot_no,gardener,crop,wt_kg,harv_date
 1,Iris,Potatoes,18.5,2025-08-11
 2,Otto,Potatoes,22.0,2025-08-20
 """
+CHANGES = """id,date,site,minutes down
+C-1,2026-01-08,TG,30
+C-2,2026-01-19,BH,12
+C-3,2026-02-02,TG,5
+"""
 FILES = {
+    "changes.csv": CHANGES,
     "rivers.csv": RIVERS,
     "clinic_visits.csv": VISITS,
     "allotment_harvest.csv": HARVEST,
@@ -158,6 +164,12 @@ def text_of(tmp_path: Path, file: str, question: str) -> tuple[str, bool] | None
 @pytest.mark.parametrize(
     ("file", "question", "answer", "is_loose"),
     [
+        (
+            "changes.csv",
+            "Total downtime in minutes by the changes in January 2026?",
+            "minutes down: 42",
+            SURE,
+        ),
         ("cars.csv", "How many cars have 6 cylinders?", "2 – model: Mazda RX4", SURE),
         ("cars.csv", "Which model has the most miles per gallon?", "Merc 240D has the most: mpg", SURE),
         ("cars.csv", "What is the average miles per gallon?", "The average of mpg: 19.05", SURE),

@@ -138,7 +138,8 @@ def _meanings(parts: Sequence[str], tokens: Sequence[QuestionToken]) -> dict[str
     found: dict[str, _Meaning] = {}
     for part in parts:
         is_short = MIN_LETTERS <= len(part) <= MAX_LETTERS
-        if not part.isalpha() or part in said or part in _UNSAID or month_number(part):
+        is_joined = not said.isdisjoint((f"{part}time", f"{part}ing"))  # see table_columns.meanings
+        if not part.isalpha() or part in said or part in _UNSAID or is_joined or month_number(part):
             continue
         meant = chain(_meant(part, tokens, full) if is_short else (), _joined(part, tokens))
         meanings = {roots(each.words): each for each in meant}
