@@ -808,8 +808,8 @@ def test_a_sentence_that_ends_with_a_name_in_a_font_of_one_width_is_whole() -> N
 
 
 def test_a_picture_of_characters_is_no_table() -> None:
-    sheet, y = Sheet().text(72, 780, "City Toll Rules", 20), 750
-    y = sheet.lines(72, y, PROSE, 400)
+    sheet = Sheet().text(72, 780, "City Toll Rules", 20)
+    y = sheet.lines(72, 750, PROSE, 400)
     for row in ("0..*..#", "1.E....", "2*...@.", "3....*.", "4..K..."):
         y -= 14
         for column, sign in enumerate(row):
@@ -826,8 +826,8 @@ def test_the_numbers_at_the_axes_of_a_figure_are_no_text() -> None:
         "270 440 560 770 1100",
         "1 2 3",
     )
-    sheet, y = Sheet().text(72, 780, "City Toll Rules", 20), 750
-    y = sheet.lines(72, y, PROSE, 400)
+    sheet = Sheet().text(72, 780, "City Toll Rules", 20)
+    y = sheet.lines(72, 750, PROSE, 400)
     for text in labels:
         y -= 40
         sheet.text(72, y, text)
