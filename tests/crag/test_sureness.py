@@ -204,6 +204,9 @@ def test_evidence_is_not_sure_by_what_is_not_shown() -> None:
     best, other = (replace(whole(passage(text), 0.0), score=p) for text, p in (("a", 0.7), ("b", 0.1)))
     assert loses_best([best, other], [other])
     assert not loses_best([best, other], [best]) and not loses_best([], [])
+    for share, loses in ((0.74, True), (0.76, False)):
+        near = replace(other, score=share * best.score)
+        assert loses_best([best, near], [near]) is loses
 
 
 TEXT = "The kiln room opens at 8:15 on weekdays.\n\nThe shop sells clay by the kilo."

@@ -41,6 +41,8 @@ another one is nearly as probable."""
 MAX_RIVALS, RIVAL_SHARE = 1, 0.5
 """How many other strips may be nearly as probable as one that probably answers, and the share of its
 probability from which on they are."""
+SHOWN_SHARE = 0.75
+"""The share of the probability of the best strip that one must have which is shown in its place."""
 MIN_PROBABLE_GRADE = 0.3
 """The grade that its passage needs for a strip that probably answers, unless none has a higher one: strips of
 other passages below it answered none of 8 questions of six collections."""
@@ -122,8 +124,8 @@ def is_graded_by_evaluator(state: QuestionState) -> bool:
 
 
 def loses_best(kept: Sequence[Strip], shown: Sequence[Strip]) -> bool:
-    """Whether of all strips kept those that are shown are far less probable than the best one."""
-    return best_score(shown) < RIVAL_SHARE * best_score(kept)
+    """Whether of all strips kept those that are shown are much less probable than the best one."""
+    return best_score(shown) < SHOWN_SHARE * best_score(kept)
 
 
 def goes_over_rows(state: QuestionState, kept: Sequence[Strip]) -> bool:
