@@ -44,8 +44,8 @@ def add_mail_text(made: BlockText, text: str, *, flowed: bool = False, delete_sp
     Lines that were broken to a width are joined, and tables that are laid out with spaces are rows. A quoted
     text ("> …") is a paragraph of its own, without its marks, and what follows a line "-- " is the signature,
     which is furniture, up to an earlier mail that stands below it. What stands above an earlier mail, if none
-    but earlier ones follow, is its heading. What a program writes
-    around a text that it signs is left out.
+    but earlier ones follow, is its heading. What a program writes around a text that it
+    signs is left out.
 
     Args:
         made: where the blocks go.

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import groupby, zip_longest
 from typing import NamedTuple
 
@@ -77,8 +77,7 @@ def _braced_records(lines: Sequence[str]) -> Iterator[SettingRecord]:
         end = first + sum(1 for _ in group)
         if indent is not None and end - first >= MIN_BRACED_RECORDS:
             for at in range(first, end):
-                cells = (f"{name}: {value}" for name, value in fields[at].items())
-                yield SettingRecord(at, at + 1, "\n".join(cells))
+                yield SettingRecord(at, at + 1, _cells(fields[at]))
         first = end
 
 
@@ -124,12 +123,15 @@ def _array_records(lines: Sequence[str]) -> Iterator[SettingRecord]:
             end = max(at for at in range(first, following) if lines[at].strip()) + 1
             tables[name[1]].append((first, end, _assigned(lines[first + 1 : end])))
     for of_array in tables.values():
-        named = [fields.keys() for *_, fields in of_array]
-        shared = MIN_SHARED_FIELDS * len(set[str]().union(*named)) * len(named)
-        if len(named) >= MIN_LISTED_RECORDS and all(named) and sum(map(len, named)) >= shared:
+        named = [set(fields) for *_, fields in of_array]
+        if len(named) >= MIN_LISTED_RECORDS and all(named) and _share_fields(named):
             for number, (first, end, fields) in enumerate(of_array):
-                cells = (f"{name}: {value}" for name, value in fields.items())
-                yield SettingRecord(first if number else first + 1, end, "\n".join(cells))
+                yield SettingRecord(first if number else first + 1, end, _cells(fields))
+
+
+def _cells(fields: Mapping[str, str]) -> str:
+    """The fields of a record as the cells of a row."""
+    return "\n".join(f"{name}: {value}" for name, value in fields.items())
 
 
 def _assigned(lines: Sequence[str]) -> dict[str, str]:
@@ -192,7 +194,12 @@ def _are_alike(run: Sequence[_Entry]) -> bool:
     named = [{field.name for field in entry.fields} for entry in run]
     if run[0].key.is_item and (len(named[0]) < MIN_FIELDS or len({entry.key.name for entry in run}) > 1):
         return False
-    return sum(map(len, named)) >= MIN_SHARED_FIELDS * len(set().union(*named)) * len(run)
+    return _share_fields(named)
+
+
+def _share_fields(named: Sequence[Set[str]]) -> bool:
+    """Whether records have so many of all their fields on average that they are alike."""
+    return sum(map(len, named)) >= MIN_SHARED_FIELDS * len(set[str]().union(*named)) * len(named)
 
 
 def _row(entry: _Entry) -> SettingRecord:

@@ -21,6 +21,7 @@ from localcrag.crag.answering.computed_rows import (
     cited_text,
     count_of,
     figure_of,
+    in_place,
     own_mark,
     rows_of,
 )
@@ -87,7 +88,7 @@ def compute(
     near = {hit.passage.source for hit in found[: state.options.passages] if _has_rows(hit.passage)}
     answers: dict[tuple[object, ...], tuple[ComputedAnswer, bool, bool]] = {}
     for source, group in groupby(passages, key=lambda passage: passage.source):
-        of_document = readable(list(group))
+        of_document = _readable(list(group))
         for match in document_matches(question, of_document, state.filter) if of_document else ():
             content = tuple(tuple(row.cells.items()) for row in match.rows)
             computed = aggregated(match)
@@ -115,10 +116,10 @@ def compute(
 
 def table_passages(state: QuestionState, source: str, document: str) -> list[Passage]:
     """All passages of a document, in order; none if there are too many of them, or one is not readable."""
-    return readable(state.adapters.store.passages({source: document}, limit=MAX_PASSAGES + 1))
+    return _readable(state.adapters.store.passages({source: document}, limit=MAX_PASSAGES + 1))
 
 
-def readable(passages: list[Passage]) -> list[Passage]:
+def _readable(passages: list[Passage]) -> list[Passage]:
     """The passages of a document, if they are not too many, and none has the mark that answers set."""
     is_readable = len(passages) <= MAX_PASSAGES and not any(MARK_OPENING in p.text for p in passages)
     return passages if is_readable else []
@@ -318,7 +319,8 @@ def _extreme(match: TableMatch, counted: Sequence[int]) -> ComputedRows | None:
     last = value_of(ranked[min(count, len(ranked)) - 1])
     chosen = [at for place, at in enumerate(ranked) if place < count or value_of(at) == last]
     if asked.place > 1:
-        chosen = _in_place([(value_of(at), at) for at in ranked], asked.place)
+        at_place = in_place(list(map(value_of, ranked)), asked.place)
+        chosen = [] if at_place is None else [ranked[at_place]]
     if (len(chosen) == len(ranked) > 1 and count == 1) or not chosen:
         return None
     are_many = len(chosen) > count + MAX_TIES - 1
@@ -332,12 +334,6 @@ def _extreme(match: TableMatch, counted: Sequence[int]) -> ComputedRows | None:
     text += f"\nand {len(chosen) - len(rows):,} more" if are_many else ""
     value = "; ".join(dict.fromkeys(row.cells[match.column] for row in rows))
     return ComputedRows(value, text, tuple(rows))
-
-
-def _in_place(ranked: Sequence[tuple[Value, int]], place: int) -> list[int]:
-    """The row in a place of an order; none if there is no such place, or rows share one up to it."""
-    first = [value for value, _ in ranked[: place + 1]]
-    return [ranked[place - 1][1]] if len(ranked) >= place and len(set(first)) == len(first) else []
 
 
 def _winner(match: TableMatch, row: ParsedRow) -> str:

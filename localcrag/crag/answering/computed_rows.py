@@ -11,6 +11,7 @@ from pathlib import PurePath
 from localcrag.crag.answering.bracketed_numbers import disarmed
 from localcrag.crag.table_answers.parsed_tables import ParsedRow
 from localcrag.crag.table_answers.table_match import TableMatch
+from localcrag.crag.table_answers.table_values import Value
 from localcrag.types import Aggregate, CitationMark, Computation
 
 MAX_NAMED_ROWS = 8
@@ -33,6 +34,12 @@ class ComputedRows:
     value: str
     text: str
     rows: tuple[ParsedRow, ...]
+
+
+def in_place(ordered: Sequence[Value], place: int) -> int | None:
+    """Where the value in a place of an order is, from 0; None without one, or if values share a place."""
+    first = ordered[: place + 1]
+    return place - 1 if len(ordered) >= place and len(set(first)) == len(first) else None
 
 
 def own_mark(key: int) -> str:

@@ -12,6 +12,7 @@ from localcrag.crag.answering.computed_rows import (
     amount_of,
     count_of,
     figure_of,
+    in_place,
     own_mark,
 )
 from localcrag.crag.table_answers.parsed_tables import ParsedRow
@@ -48,7 +49,9 @@ def grouped_rows(match: TableMatch, grouping: Grouping, counted: Sequence[int]) 
     if grouping.count != 1:
         return _first_groups(match, grouping, groups, amounts)
     if grouping.place > 1:
-        chosen = _in_place(grouping, amounts)
+        ordered = _ordered(grouping, amounts)
+        at_place = in_place([amounts[label] for label in ordered], grouping.place)
+        chosen = [] if at_place is None else [ordered[at_place]]
     if not chosen or len(chosen) > MAX_TIES or len(chosen) == len(groups):
         return None
     lines, rows = list[str](), list[ParsedRow]()
@@ -59,19 +62,16 @@ def grouped_rows(match: TableMatch, grouping: Grouping, counted: Sequence[int]) 
     return ComputedRows(figure_of(match, groups[chosen[0]]), "\n".join(lines), tuple(rows))
 
 
-def _in_place(grouping: Grouping, amounts: Mapping[str, Decimal]) -> list[str]:
-    """The group in the place that is asked for; none if there is no such place, or groups share one."""
-    ordered = sorted(amounts, key=lambda label: amounts[label], reverse=bool(grouping.highest))
-    first = [amounts[label] for label in ordered[: grouping.place + 1]]
-    is_clear = len(ordered) >= grouping.place and len(set(first)) == len(first)
-    return [ordered[grouping.place - 1]] if is_clear else []
+def _ordered(grouping: Grouping, amounts: Mapping[str, Decimal]) -> list[str]:
+    """The groups from the end of the order that is asked for."""
+    return sorted(amounts, key=amounts.__getitem__, reverse=bool(grouping.highest))
 
 
 def _first_groups(
     match: TableMatch, grouping: Grouping, groups: dict[str, list[int]], amounts: Mapping[str, Decimal]
 ) -> ComputedRows | None:
     """The groups with the most or the least, in order; None if they are too many, or share the last place."""
-    ordered = sorted(groups, key=lambda label: amounts[label], reverse=bool(grouping.highest))
+    ordered = _ordered(grouping, amounts)
     count = min(grouping.count or len(ordered), len(ordered))
     if count > MAX_LISTED_GROUPS or (
         count < len(ordered) and amounts[ordered[count - 1]] == amounts[ordered[count]]

@@ -276,11 +276,6 @@ def _tells_release(text: str, question: str) -> bool:
     return any(match[0] not in question for match in _RELEASE_TOLD.finditer(text))
 
 
-def _tells_figure(text: str, question: str) -> bool:
-    """Whether a text has a number, in figures or in a word."""
-    return _FIGURE.search(text) is not None
-
-
 def _tells_several_figures(text: str, question: str) -> bool:
     """Whether a text has two different numbers."""
     return len(set(_figures(text))) > 1
@@ -316,7 +311,7 @@ _TYPES = (
     _AnswerType(_asks_by(_PHONE_ASKED_TOO), _has_new(_PHONE_TOLD)),
     _AnswerType(_asks_by(_FAX_ASKED), _has(_FAX_TOLD)),
     _AnswerType(_asks_by(_RELEASE_ASKED), _tells_release),
-    _AnswerType(_asks_by(_MEASURE_ASKED), _tells_figure),
+    _AnswerType(_asks_by(_MEASURE_ASKED), _has(_FIGURE)),
     _AnswerType(_asks_for(_MAIL), _has(_MAIL_TOLD)),
     _AnswerType(_asks_for(_WEB), _has(_WEB_TOLD)),
     _AnswerType(_asks_for(_ADDRESS), _has(_ADDRESS_TOLD)),

@@ -29,6 +29,7 @@ from localcrag.crag.table_answers.table_values import (
 )
 from localcrag.crag.table_answers.table_vocabulary import (
     AUXILIARIES,
+    COST_WORDS,
     LIGHT_VERBS,
     PERSONS,
     QUANTITY_WORDS,
@@ -92,7 +93,7 @@ _FORMS_OF_VERBS = {
     for form in forms.split()
 }
 """The first form of the verbs that are often asked about."""
-_MONEY_WORDS = QUANTITY_WORDS["spending"] | QUANTITY_WORDS["price"] | QUANTITY_WORDS["earnings"]
+_MONEY_WORDS = COST_WORDS | QUANTITY_WORDS["earnings"]
 _MONEY_NOUNS = frozenset(map(root, word_list("money cash revenue income turnover spending expenses")))
 _KIN_OF_VERBS = {
     "sell": frozenset(map(root, word_list("sale sales sold sell revenue turnover umsatz verkauf"))),

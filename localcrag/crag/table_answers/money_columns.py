@@ -6,7 +6,7 @@ from localcrag.crag.table_answers.row_products import is_product
 from localcrag.crag.table_answers.spelled_values import SpelledValues
 from localcrag.crag.table_answers.table_columns import UnclearError
 from localcrag.crag.table_answers.table_values import CURRENCIES, root, word_list
-from localcrag.crag.table_answers.table_vocabulary import QUANTITY_WORDS
+from localcrag.crag.table_answers.table_vocabulary import COST_WORDS, QUANTITY_WORDS
 
 
 def root_set(words: str) -> frozenset[str]:
@@ -32,9 +32,8 @@ class MoneyColumns(SpelledValues):
 
     def check_counted(self) -> None:
         """Refuse to count rows if a question asks for a sum of money: it is no number of things."""
-        money = QUANTITY_WORDS["spending"] | QUANTITY_WORDS["price"]
         said = {self.tokens[at].root for at in self.question.open_tokens()}
-        if said & money and not any(token.low == "number" for token in self.tokens):
+        if said & COST_WORDS and not any(token.low == "number" for token in self.tokens):
             raise UnclearError
 
     def total_said(self) -> str:
@@ -96,7 +95,7 @@ class MoneyColumns(SpelledValues):
     def may_be_money(self, column: str) -> bool:
         """Whether a column is one of sums of money, by its unit or its name."""
         named = set(self.named(column))
-        is_named = named & (QUANTITY_WORDS["spending"] | QUANTITY_WORDS["price"]) or named <= _SUM_WORDS
+        is_named = named & COST_WORDS or named <= _SUM_WORDS
         return bool(self.units(column) & CURRENCIES or (is_named and not self.units(column) - {""}))
 
     def take_words_for_money(self, column: str) -> None:

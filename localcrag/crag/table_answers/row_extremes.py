@@ -28,7 +28,13 @@ from localcrag.crag.table_answers.table_values import (
     roots,
     word_list,
 )
-from localcrag.crag.table_answers.table_vocabulary import LOW, MEASURE_WORDS, QUANTITY_WORDS, SUPERLATIVES
+from localcrag.crag.table_answers.table_vocabulary import (
+    COST_WORDS,
+    LOW,
+    MEASURE_WORDS,
+    QUANTITY_WORDS,
+    SUPERLATIVES,
+)
 from localcrag.crag.table_answers.transposed_tables import transposed
 from localcrag.types import Aggregate
 
@@ -49,10 +55,8 @@ _FORMS = tuple(
     )
 )
 """How a question asks for what has the most in one row."""
-_MONEY_WORDS = (
-    QUANTITY_WORDS["spending"]
-    | QUANTITY_WORDS["price"]
-    | frozenset(map(root, word_list("budget outgoing spending spent paid money bill bills")))
+_MONEY_WORDS = COST_WORDS | frozenset(
+    map(root, word_list("budget outgoing spending spent paid money bill bills"))
 )
 """Words of a question or of the name of a table that say that its numbers are money."""
 _UNSPENT = frozenset(

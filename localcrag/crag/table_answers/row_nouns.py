@@ -21,7 +21,7 @@ from localcrag.crag.table_answers.table_values import (
     roots,
     word_list,
 )
-from localcrag.crag.table_answers.table_vocabulary import MEASURE_WORDS, PERSONS, QUANTITY_WORDS
+from localcrag.crag.table_answers.table_vocabulary import COST_WORDS, MEASURE_WORDS, PERSONS, QUANTITY_WORDS
 from localcrag.types import Aggregate
 
 _DURATIONS = frozenset({"s", "min", "h"})
@@ -156,9 +156,8 @@ class RowNouns(TableMeasures):
         So is what two other columns make together, as units and what each costs.
         """
         header = set(roots(self.table.wording(column)))
-        money = QUANTITY_WORDS["spending"] | QUANTITY_WORDS["price"]
-        has_price = any(set(roots(self.table.wording(other))) & money for other in self.quantities)
-        is_money = header & (money | EVENT_WORDS) or (has_price and self.is_product(column))
+        has_price = any(set(roots(self.table.wording(other))) & COST_WORDS for other in self.quantities)
+        is_money = header & (COST_WORDS | EVENT_WORDS) or (has_price and self.is_product(column))
         return bool(is_money or self.units(column) & (CURRENCIES | _DURATIONS))
 
     def is_of_days(self, column: str) -> bool:

@@ -169,6 +169,8 @@ QUANTITY_WORDS: dict[str, frozenset[str]] = {
     }.items()
 }
 """The words for columns that each kind of superlative is about."""
+COST_WORDS = QUANTITY_WORDS["spending"] | QUANTITY_WORDS["price"]
+"""The words for columns of what something costs or cost."""
 MEASURE_WORDS = frozenset(
     map(
         root,
