@@ -35,6 +35,10 @@ GRADERS_WITHOUT_EVALUATOR = (GraderKind.YESNO, GraderKind.RUBRIC)
 """The graders that use only the language model."""
 
 
+QUERY_CONTEXT_TOKENS = 2048
+"""The window of the model that writes queries over tables: a table of many columns, and a question."""
+
+
 @dataclass(frozen=True)
 class LoadedModels(ConfiguredModels):
     """The models of one configuration, each loaded on first use."""
@@ -124,6 +128,34 @@ class LoadedModels(ConfiguredModels):
             key=os.environ.get(API_KEY_VARIABLE, ""),
         )
         return ServedModel(connection, context=self.settings.context)
+
+    @cached_property
+    def query_model(self) -> LlamaCppModel | None:
+        """The model that writes queries over tables: the packaged base with an adapter of its own.
+
+        None if the package of the base is not installed. Raises ModelFileError.
+        """
+        from localcrag.errors import ModelNotInstalled
+        from localcrag.llm.language_model import LlamaCppModel
+        from localcrag.llm.model_entry import Role, existing_file
+        from localcrag.llm.registry import Registry
+
+        registry = Registry(self.home)
+        entry = registry.embedded(Role.QUERIES)
+        if entry is None:
+            return None
+        try:
+            base = registry.resolve(entry.base)
+        except ModelNotInstalled:
+            return None
+        return LlamaCppModel(
+            base,
+            adapter=existing_file(entry),
+            base_sha256=entry.base_sha256,
+            context=QUERY_CONTEXT_TOKENS,
+            threads=self.settings.threads or None,
+            gpu_layers=self.settings.gpu_layers,
+        )
 
     @cached_property
     def evaluator(self) -> GgufEvaluator | MultilingualEvaluator | EvaluatorByLanguage | None:
@@ -325,7 +357,7 @@ class LoadedModels(ConfiguredModels):
 
     def close(self) -> None:
         """Free the memory of the language model and the evaluator; the next use loads them again."""
-        for model in (vars(self).get(name) for name in ("language", "evaluator", "embedder")):
+        for model in (vars(self).get(name) for name in ("language", "query_model", "evaluator", "embedder")):
             if model is not None and hasattr(model, "close"):
                 model.close()
 

@@ -124,6 +124,7 @@ class PipelineBuilder:
             split=split,
             evaluator=evaluator,
             strip_judge=self._strip_judge(evaluator),
+            query_model=models.query_model if self.settings.loop.tables else None,
         )
 
     def _strip_judge(self, evaluator: Evaluator | None) -> FusedStrips | None:

@@ -28,6 +28,7 @@ from localcrag.types import (
     Turn,
     WebPage,
     WebResult,
+    WrittenLine,
 )
 
 if TYPE_CHECKING:
@@ -108,6 +109,22 @@ class LanguageModel(Protocol):
 
     def close(self) -> None:
         """Free the memory of the model."""
+        ...
+
+
+class QueryModel(Protocol):
+    """A language model that writes queries over tables."""
+
+    @property
+    def tokens(self) -> Tokens:
+        """The tokens read and written since the model was loaded."""
+        ...
+
+    def write_line(self, prompt: Prompt, pattern: str, *, max_tokens: int = 96) -> WrittenLine:
+        """A line that matches a pattern, a regular expression, with its probability.
+
+        Raises ConstraintError (also if ``max_tokens`` ends it early), ContextOverflow.
+        """
         ...
 
 

@@ -320,6 +320,22 @@ NOT_IN_EVIDENCE = "The documents do not answer this."
 """The sentence that the model is told to write if the evidence has no answer."""
 
 
+def table_query(question: str, table: str, said: str) -> Prompt:
+    """The prompt that asks for a query over a table; the reply is constrained to what the table has.
+
+    The prompts of one table share their beginning up to the question.
+
+    Args:
+        question: the question.
+        table: the names of the table, and a line for each column with its kind and some of its cells.
+        said: what the question says that stands in cells, as conditions of a query.
+    """
+    return Prompt(
+        "You write one query that answers a question over a table, or NONE if the table does not answer it.",
+        (UntrustedText(table), "\nQuestion: ", UntrustedText(question), "\nSaid: ", UntrustedText(said)),
+    )
+
+
 def fenced(text: str) -> UntrustedText:
     """Text to be put between ``<passage>`` tags: tags inside it are broken by a zero-width space."""
     return UntrustedText(text.replace("<passage", "<\u200bpassage").replace("</passage", "<\u200b/passage"))

@@ -23,6 +23,7 @@ from localcrag.protocols import (
     LanguageModel,
     PageFetcher,
     PassageReader,
+    QueryModel,
     WebSearch,
 )
 from localcrag.types import (
@@ -63,7 +64,8 @@ LOCAL_CORRECTIONS = (
 class Adapters:
     """The adapters of a pipeline, each behind its protocol.
 
-    ``split`` cuts a fetched page into passages. ``strip_judge`` judges strips in place of the evaluator.
+    ``split`` cuts a fetched page into passages. ``strip_judge`` judges strips in place of the evaluator, and
+    ``query_model`` writes queries over tables.
     """
 
     store: PassageReader
@@ -73,12 +75,14 @@ class Adapters:
     split: Callable[[Document], list[Passage]]
     evaluator: Evaluator | None = None
     strip_judge: FusedStrips | None = None
+    query_model: QueryModel | None = None
     web: WebSearch | None = None
     fetcher: PageFetcher | None = None
 
     def tokens(self) -> Tokens:
-        """The tokens that language model and evaluator have read and written since they were loaded."""
-        return self.model.tokens + (self.evaluator.tokens if self.evaluator else Tokens())
+        """The tokens that the models have read and written since they were loaded."""
+        others = (self.evaluator, self.query_model)
+        return sum((model.tokens for model in others if model), start=self.model.tokens)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from localcrag.llm.gguf import GgufInfo
 from localcrag.llm.lazy_model import LazyModel
 from localcrag.llm.model_entry import sha256
 from localcrag.llm.model_file_checks import require_adapter, require_generator, require_trained_base
-from localcrag.types import Choice, FinishReason, Prompt, Tokens
+from localcrag.types import Choice, FinishReason, Prompt, Tokens, WrittenLine
 
 if TYPE_CHECKING:
     from localcrag.llm.chat_template import ChatFormat
@@ -201,6 +201,20 @@ class LlamaCppModel(LazyModel["_LoadedModel"]):
         if not text or len(text.splitlines()) != 1:
             raise ConstraintError("The model wrote no line.", hint="Use another model.")
         return text
+
+    def write_line(self, prompt: Prompt, pattern: str, *, max_tokens: int = 96) -> WrittenLine:
+        """Write a line that matches a pattern which is used once; see :mod:`localcrag.llm.written_line`.
+
+        Raises ConstraintError (also if ``max_tokens`` ends it early), ContextOverflow.
+        """
+        from localcrag.llm.written_line import write_line
+
+        with self._lock:
+            loaded = self._loaded()
+            read = self._fitting_tokens(loaded, prompt, max_tokens)
+            written = write_line(loaded.cache, loaded.model, read, pattern, max_tokens)
+            self._generated += written.tokens
+        return written
 
     def object(self, prompt: Prompt, schema: type[T], *, max_tokens: int = 512) -> T:
         """Write an instance of the dataclass ``schema``; see :mod:`localcrag.llm.structured_output`.

@@ -18,6 +18,7 @@ class Role(StrEnum):
     LANGUAGE = "language"
     EVALUATOR = "evaluator"
     ADAPTER = "adapter"
+    QUERIES = "queries"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ class ModelEntry:
         embedded: whether the manifest of localcrag lists it.
         package: the distribution that carries the file, or "".
         requantise: the quantisation that it is used in, such as "Q4_0"; "" for its own.
-        base: the name of the model that an adapter is for, or "".
+        base: the name of the model that an adapter, or a reader of tables, is for, or "".
         base_sha256: the digest of that model's file as it is shipped, or "".
     """
 

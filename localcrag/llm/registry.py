@@ -78,6 +78,10 @@ class Registry:
         )
         return next(fitting, None)
 
+    def embedded(self, role: Role) -> ModelEntry | None:
+        """The embedded model of a role, the first of several, or None. Raises ModelFileError."""
+        return next((entry for entry in self.entries() if entry.embedded and entry.role is role), None)
+
     def resolve(self, name_or_file: str) -> Path:
         """The file of a model given by name or by path, ready for use.
 

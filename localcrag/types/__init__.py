@@ -89,7 +89,7 @@ if TYPE_CHECKING:
         StoreInfo,
         WordBox,
     )
-    from localcrag.types.prompting import Choice, Prompt, RemovableText, Tokens, UntrustedText
+    from localcrag.types.prompting import Choice, Prompt, RemovableText, Tokens, UntrustedText, WrittenLine
     from localcrag.types.store_problem import StoreProblem
     from localcrag.types.structured_values import FieldResult, ScalarValue, StructuredValue, Support
     from localcrag.types.web_results import WebPage, WebResult
@@ -173,6 +173,7 @@ __all__ = [
     "WebQuery",
     "WebResult",
     "WordBox",
+    "WrittenLine",
 ]
 
 _MODULES = (

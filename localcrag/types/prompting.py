@@ -46,6 +46,15 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
+class WrittenLine:
+    """A line of a language model; ``probability`` is that of all its ``tokens`` together, end included."""
+
+    text: str
+    probability: float
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
 class Tokens:
     """The numbers of tokens that models read (``evaluated``) and wrote (``generated``)."""
 

@@ -102,6 +102,11 @@ class Job:
         """The checkpoint of the chat model's adapters."""
         return self.out / "chat" / "checkpoint.pt"
 
+    @property
+    def tables(self) -> Path:
+        """The checkpoint of the adapters that read questions over tables."""
+        return self.out / "tables" / "checkpoint.pt"
+
 
 Stage = Callable[[Job], None]
 Drawing = Callable[[Job, Path, int], None]

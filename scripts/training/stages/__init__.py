@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 STAGES = {
     "chat": "train the chat model's adapters, or go on from --init",
     "evaluator": "train the evaluator, or fine-tune it from --init",
+    "tables": "train the adapters that read a question over a table as a query",
     "export": "write what was trained as GGUF, calibrated, with a manifest",
 }
 """What each stage does, in the order in which they are run."""

@@ -1,0 +1,103 @@
+"""A question over a table that the language model reads as a query (:mod:`..table_queries`).
+
+The model is shown the columns of a table and what the question says of its cells, and writes a query that can
+name nothing else. Code computes what it asks for, over all rows, and shows it as such.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from localcrag.crag.answering.aggregation import table_passages
+from localcrag.crag.answering.query_answers import answer_of
+from localcrag.crag.refinement.strip_kinds import is_row
+from localcrag.crag.state import ComputedAnswer, QuestionState
+from localcrag.crag.table_answers.parsed_tables import ParsedTable, tables_of
+from localcrag.crag.table_queries.query_grammar import query_pattern
+from localcrag.crag.table_queries.query_prompt import narrowed, query_prompt
+from localcrag.crag.table_queries.query_results import result_of
+from localcrag.crag.table_queries.query_table import QueryTable
+from localcrag.crag.table_queries.said_values import said_values
+from localcrag.crag.table_queries.table_query import QueryError, TableQuery, parsed_query
+from localcrag.errors import ConstraintError, ContextOverflow
+from localcrag.protocols import QueryModel
+from localcrag.types import BlockKind, Origin, Passage, Strip
+
+MAX_TABLES = 3
+"""The most tables that the model reads for one question."""
+MAX_LOOKED_AT = 6
+"""The most passages whose tables are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueriedTable:
+    """A query over a table, what it gives, and the probability that the model gives it."""
+
+    query: TableQuery
+    answer: ComputedAnswer
+    probability: float
+    place: int
+
+
+def queried(state: QuestionState, model: QueryModel, kept: Sequence[Strip]) -> list[QueriedTable]:
+    """What queries over the tables of the best passages give, the most probable first."""
+    found = []
+    for place, table in enumerate(_tables(state, kept)):
+        read = read_query(model, state.question, table)
+        if read is None:
+            continue
+        query, probability, shown = read
+        try:
+            answer = answer_of(query, result_of(query, shown), shown)
+        except QueryError:
+            continue
+        if answer is not None:
+            found.append(QueriedTable(query, answer, probability, place))
+    return sorted(found, key=lambda each: -each.probability)
+
+
+def read_query(
+    model: QueryModel, question: str, table: ParsedTable
+) -> tuple[TableQuery, float, QueryTable] | None:
+    """The query that a model reads a question as, its probability, and the table as it was shown.
+
+    None if it says that the table does not answer.
+    """
+    whole = QueryTable.of_parsed(table)
+    said = said_values(question, whole)
+    shown = narrowed(whole, question, said)
+    try:
+        written = model.write_line(query_prompt(shown, question, said), query_pattern(shown, said))
+        query = parsed_query(written.text)
+    except (ConstraintError, ContextOverflow, QueryError):
+        return None
+    return None if query is None else (query, written.probability, shown)
+
+
+def _tables(state: QuestionState, kept: Sequence[Strip]) -> Iterator[ParsedTable]:
+    """The tables of the rows that are kept, and of the best passages, the best first, each once."""
+    ranked = sorted(state.grades, key=lambda grade: -(grade.confidence or 0.0))
+    rows = sorted((strip for strip in kept if is_row(strip)), key=lambda strip: -strip.score)
+    passages = [strip.passage for strip in rows] + [grade.hit.passage for grade in ranked[:MAX_LOOKED_AT]]
+    seen: set[tuple[str, tuple[str, ...]]] = set()
+    documents: dict[str, list[ParsedTable]] = {}
+    for passage in passages:
+        if passage.origin is not Origin.DOCUMENTS or not any(b.kind is BlockKind.ROW for b in passage.blocks):
+            continue
+        if passage.source not in documents:
+            documents[passage.source] = tables_of(table_passages(state, passage.source, passage.document))
+        table = _table_of(documents[passage.source], passage)
+        if table is None or (passage.source, table.columns) in seen:
+            continue
+        seen.add((passage.source, table.columns))
+        yield table
+        if len(seen) == MAX_TABLES:
+            return
+
+
+def _table_of(tables: Sequence[ParsedTable], passage: Passage) -> ParsedTable | None:
+    """The table that most rows of a passage are of."""
+    counts = [sum(row.strip.passage.id == passage.id for row in table.rows) for table in tables]
+    best = max(range(len(tables)), key=counts.__getitem__, default=None)
+    return tables[best] if best is not None and counts[best] else None

@@ -1,0 +1,283 @@
+"""The answer that a query over a table gives, in words, with the rows that it names as citations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import PurePath
+
+from localcrag.crag.answering.computed_rows import (
+    MAX_NAMED_ROWS,
+    cited_text,
+    count_of,
+    own_mark,
+    rows_of,
+)
+from localcrag.crag.state import ComputedAnswer
+from localcrag.crag.table_answers.table_values import TEMPORAL, word_list
+from localcrag.crag.table_queries.query_results import QueryResult, ResultLine
+from localcrag.crag.table_queries.query_table import QueryTable
+from localcrag.crag.table_queries.table_query import Condition, TableQuery, Target
+from localcrag.types import Aggregate, Computation, Strip
+
+MAX_LINES = 30
+"""The most rows or groups that are listed, all of them named and cited."""
+MAX_TIES = 5
+"""The most rows or groups that may share the last place, but for the value that all of them have."""
+_AGGREGATES = {
+    "COUNT": Aggregate.COUNT,
+    "SUM": Aggregate.TOTAL,
+    "AVG": Aggregate.AVERAGE,
+    "MIN": Aggregate.LOWEST,
+    "MAX": Aggregate.HIGHEST,
+    "SHARE": Aggregate.SHARE,
+}
+_PLACES = word_list("second third fourth fifth sixth seventh eighth ninth tenth")
+_OPERATORS = {"=": "is", "!=": "is not", "LIKE": "has", "<": "<", "<=": "≤", ">": ">", ">=": "≥"}
+
+
+def answer_of(query: TableQuery, result: QueryResult, table: QueryTable) -> ComputedAnswer | None:
+    """The answer of a result; None if it has no line, too many lines, or one place that too many share.
+
+    Args:
+        query: the query.
+        result: what it gives over the table.
+        table: a table that was parsed from a document.
+    """
+    if not result.lines or not any(map(any, (line.texts for line in result.lines))):
+        return None
+    if result.all_share or (result.ties >= MAX_TIES and query.limit == 1):
+        return None
+    if len(result.lines) > MAX_LINES:
+        return None
+    named: list[int] = []
+    lines = list(_lines(query, result, table, named))
+    if not named:
+        return None
+    strips = tuple(table.rows[at].strip for at in named)
+    computation = _computation(query, result, table, strips[0])
+    told = "\n".join(lines)
+    text, marks = cited_text(f"{told}\n\n{_explained(query, computation)}")
+    return ComputedAnswer(computation, text, strips, marks)
+
+
+def is_lookup(query: TableQuery) -> bool:
+    """Whether a query only reads cells of the rows that its conditions tell."""
+    return bool(query.conditions) and not (
+        query.key or query.group or any(target.function for target in query.targets)
+    )
+
+
+def operation_of(query: TableQuery, table: QueryTable) -> Aggregate:
+    """What a query computes."""
+    key = query.key
+    if query.group:
+        of = key if key and key.function else next((t for t in query.targets if t.function), None)
+        return _AGGREGATES[of.function] if of else Aggregate.LIST
+    if query.targets[0].function:
+        return _AGGREGATES[query.targets[0].function]
+    if key is None or key.expression is None:
+        return Aggregate.LIST
+    is_temporal = table.columns[key.expression.column].typed.kind in TEMPORAL
+    if is_temporal and not key.expression.operator:
+        return Aggregate.LATEST if query.is_descending else Aggregate.EARLIEST
+    return Aggregate.HIGHEST if query.is_descending else Aggregate.LOWEST
+
+
+def _lines(query: TableQuery, result: QueryResult, table: QueryTable, named: list[int]) -> Iterator[str]:
+    """The lines of the answer; the rows that they cite are added to ``named``."""
+    if query.group:
+        yield from _group_lines(query, result, named)
+    elif query.targets[0].function:
+        yield _total_line(query, result.lines[0], table, named)
+    elif query.key:
+        yield from _ranked_lines(query, result, table, named)
+    else:
+        yield from _listed_lines(query, result, table, named)
+
+
+def _group_lines(query: TableQuery, result: QueryResult, named: list[int]) -> Iterator[str]:
+    most = max(1, MAX_NAMED_ROWS // len(result.lines))
+    for line in result.lines:
+        shown = [f"{line.texts[0]}"]
+        shown += [f"{_name(t)} {text}" for t, text in zip(query.targets[1:], line.texts[1:], strict=True)]
+        if query.key and line.key and str(query.key) not in map(str, query.targets):
+            shown.append(f"{_name(query.key)} {line.key}")
+        told = ": ".join([shown[0], ", ".join(shown[1:])] if shown[1:] else shown)
+        yield f"{told} {_cited(line.rows, named, most)}"
+
+
+def _total_line(query: TableQuery, line: ResultLine, table: QueryTable, named: list[int]) -> str:
+    target, rows = query.targets[0], line.rows
+    if target.function == "COUNT":
+        column = target.expression.column if target.expression else table.label
+        first: dict[str, int] = {}
+        for at in rows:
+            cell = " ".join(table.columns[column].cells[at].split()) or f"row {at + 1}"
+            first.setdefault(cell.casefold() if target.distinct else f"{at}", at)
+        shown = list(first.values())[:MAX_NAMED_ROWS]
+        names = [f"{_cell(table, column, at)} {_mark(at, named)}" for at in shown]
+        more = f" and {len(first) - len(shown):,} more" if len(first) > len(shown) else ""
+        return f"{line.texts[0]} – {column}: {', '.join(names)}{more}" if names else line.texts[0]
+    also = "".join(f", {_name(t)} {text}" for t, text in zip(query.targets[1:], line.texts[1:], strict=True))
+    if target.function in ("MIN", "MAX"):
+        label = table.label
+        who = (
+            f" ({', '.join(_cell(table, label, at) for at in rows[:MAX_TIES])})"
+            if label not in _columns(target)
+            else ""
+        )
+        return f"{_name(target)}: {line.texts[0]}{who}{also} {_cited(rows, named, MAX_TIES)}"
+    return f"{_name(target)}: {line.texts[0]}{also} {_cited(rows, named)}"
+
+
+def _ranked_lines(
+    query: TableQuery, result: QueryResult, table: QueryTable, named: list[int]
+) -> Iterator[str]:
+    assert query.key is not None
+    superlative = f"the {_place(query.offset)}{operation_of(query, table)} {_name(query.key)}"
+    for line in result.lines:
+        who = ", ".join(filter(None, line.texts))
+        label = _cell(table, table.label, line.rows[0])
+        is_named = any(label == text for text in line.texts)
+        beside = "" if is_named or not label else f" ({label})"
+        if str(query.key) in map(str, query.targets):
+            said = superlative.removeprefix("the ")
+            yield f"{said[0].upper()}{said[1:]}: {line.key}{beside} {_mark(line.rows[0], named)}"
+        elif query.limit == 1:
+            yield f"{who} has {superlative}: {line.key}{beside} {_mark(line.rows[0], named)}"
+        else:
+            yield f"{who}: {_name(query.key)} {line.key}{beside} {_mark(line.rows[0], named)}"
+
+
+def _listed_lines(
+    query: TableQuery, result: QueryResult, table: QueryTable, named: list[int]
+) -> Iterator[str]:
+    """One line of cells for each row; names alone stand in one line."""
+    columns = [_name(target) for target in query.targets]
+    label = table.label
+    if len(result.lines) > 1 and len(columns) == 1:
+        told = [line.texts[0] for line in result.lines]
+        by_rows = len(set(told)) < len(told) or label not in columns
+        if not by_rows or len(set(told)) == 1 or is_name(query, table):
+            first: dict[str, int] = {}
+            for line in result.lines:
+                first.setdefault(line.texts[0], line.rows[0])
+            listed = ", ".join(f"{text} {_mark(at, named)}" for text, at in first.items() if text)
+            yield f"{columns[0]}: {listed}"
+            return
+    for line in result.lines:
+        row = line.rows[0]
+        who = _cell(table, label, row)
+        cells = ", ".join(f"{name} {text}" for name, text in zip(columns, line.texts, strict=True) if text)
+        if len(columns) == 1:
+            cells = f"{columns[0]}: {line.texts[0]}"
+        beside = f" ({who})" if who and label not in columns else ""
+        yield f"{cells}{beside} {_mark(row, named)}"
+
+
+def is_name(query: TableQuery, table: QueryTable) -> bool:
+    """Whether a query asks for cells of a column of texts."""
+    expression = query.targets[0].expression
+    return (
+        expression is not None and not expression.operator and not table.columns[expression.column].is_ordered
+    )
+
+
+def _computation(query: TableQuery, result: QueryResult, table: QueryTable, strip: Strip) -> Computation:
+    of = next((t for t in (*query.targets, *filter(None, [query.key])) if t.function and t.expression), None)
+    of = of or query.key or query.targets[0]
+    column = str(of.expression).replace('"', "") if of.expression else ""
+    left = (
+        [f"{count_of(result.without_value, 'row')} without a value of {column}"]
+        if result.without_value and column
+        else []
+    )
+    left += [f"{count_of(table.totals, 'row')} of totals"] if table.totals else []
+    return Computation(
+        operation=operation_of(query, table),
+        column=column,
+        value="; ".join(dict.fromkeys(_value(query, line) for line in result.lines)),
+        conditions=tuple(map(condition_words, query.conditions)),
+        rows=max(1, len(result.rows) - result.without_value),
+        table_rows=table.size + table.totals,
+        left_out=tuple(left),
+        source=strip.passage.source,
+        page=strip.passage.page,
+    )
+
+
+def _value(query: TableQuery, line: ResultLine) -> str:
+    """What a line gives; of an order what is compared, as that of a maximum is its value."""
+    texts = [text for text in line.texts if text]
+    if query.key:
+        return line.key
+    return ": ".join(texts) if query.group else ", ".join(texts)
+
+
+def condition_words(condition: Condition) -> str:
+    """A condition in words."""
+    column = condition.column
+    match condition.operator:
+        case "IS NULL":
+            return f"{column} is empty"
+        case "IS NOT NULL":
+            return f"{column} is not empty"
+        case "IN":
+            return f"{column} is {' or '.join(condition.values)}"
+        case "BETWEEN":
+            return f"{column} is between {' and '.join(condition.values)}"
+        case operator:
+            return f"{column} {_OPERATORS[operator]} {condition.other or condition.values[0]}"
+
+
+def _explained(query: TableQuery, computation: Computation) -> str:
+    """The sentence that says how the answer was computed, or where it was looked up."""
+    where = f" where {' and '.join(computation.conditions)}" if computation.conditions else ""
+    left = f"; left out: {', '.join(computation.left_out)}" if computation.left_out else ""
+    if is_lookup(query):
+        file = PurePath(computation.source).name or computation.source
+        return f"(Looked up in {file}{where}.)"
+    column = f", column {computation.column}" if computation.column else ""
+    by = f", by {query.group}" if query.group else ""
+    return f"(Computed from {rows_of(computation)}{where}{column}{by}{left}.)"
+
+
+def _name(target: Target) -> str:
+    """A target in words: "Price", "total of Price", "rows"."""
+    column = str(target.expression).replace('"', "") if target.expression else "rows"
+    words = {
+        "SUM": "total of ",
+        "AVG": "average of ",
+        "MIN": "lowest ",
+        "MAX": "highest ",
+        "COUNT": "",
+        "SHARE": "share of ",
+    }
+    return f"{words.get(target.function, '')}{column}"
+
+
+def _columns(target: Target) -> Sequence[str]:
+    return target.expression.columns if target.expression else ()
+
+
+def _place(offset: int) -> str:
+    """The word for a place in an order behind the first: "second "."""
+    return f"{_PLACES[offset - 1]} " if 0 < offset <= len(_PLACES) else ""
+
+
+def _cell(table: QueryTable, column: str, at: int) -> str:
+    return " ".join(table.columns[column].cells[at].split())
+
+
+def _mark(at: int, named: list[int]) -> str:
+    """The citation of a row."""
+    if at not in named:
+        named.append(at)
+    return own_mark(named.index(at) + 1)
+
+
+def _cited(rows: Sequence[int], named: list[int], most: int = MAX_NAMED_ROWS) -> str:
+    """The citations of some rows; of many that of the first."""
+    shown = rows if len(rows) <= most else rows[:1]
+    first = " (the first of them)" if len(shown) < len(rows) else ""
+    return "".join(_mark(at, named) for at in shown) + first

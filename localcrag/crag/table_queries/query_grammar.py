@@ -1,0 +1,79 @@
+"""The pattern of all queries over a table that compare nothing but what a question says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from localcrag.crag.table_answers.table_values import ColumnKind
+from localcrag.crag.table_queries.query_table import QueryTable
+from localcrag.crag.table_queries.said_values import SaidValues
+from localcrag.crag.table_queries.table_query import NO_QUERY, literal, quoted
+
+MAX_CONDITIONS = 3
+"""The most conditions of a query."""
+
+
+def query_pattern(table: QueryTable, said: SaidValues) -> str:
+    """The regular expression, of the library ``regex``, that every query over a table matches.
+
+    Columns are compared with what the question says of them, or with any of their cells if these are few;
+    sums and averages are of numbers, an order is of what has one.
+    """
+    columns = list(table.columns.values())
+    parts = {"column": _any(map(quoted, table.columns))}
+    if numbers := _any(quoted(column.name) for column in columns if column.is_number):
+        parts["number"] = numbers
+        parts["summed"] = "(?&number)(?: [+*-] (?&number))?"
+    if ordered := _any(quoted(column.name) for column in columns if column.is_ordered):
+        parts["ordered"] = ordered
+    two = ["(?&ordered) - (?&ordered)"] if ordered else []
+    two += [r"(?&number) [+*] (?&number)"] if numbers else []
+    sums = [r"(?:SUM|AVG)\((?&summed)\)"] if numbers else []
+    functions = [r"COUNT\(\*\)", r"SHARE\(\*\)", r"COUNT\(DISTINCT (?&column)\)", *sums]
+    functions += [r"(?:MIN|MAX)\((?&ordered)\)"] if ordered else []
+    parts["target"] = _or(["(?&column)", *two, *functions])
+    parts["key"] = _or([r"COUNT\(\*\)", *(["(?&ordered)"] if ordered else []), *two, *sums])
+    parts["condition"] = _or(_conditions(table, said, has_order=bool(ordered)))
+    defined = "".join(rf"(?P<{name}>{pattern})" for name, pattern in parts.items())
+    limits = _any([*map(str, range(1, 11)), *(n for n in said.numbers if n.isdigit() and n != "0")])
+    where = rf"(?: WHERE (?&condition)(?: AND (?&condition)){{0,{MAX_CONDITIONS - 1}}})?"
+    order = rf"(?: ORDER BY (?&key) (?:ASC|DESC) LIMIT {limits}(?: OFFSET [1-9])?)?"
+    query = rf"SELECT (?&target)(?:, (?&target))?{where}(?: GROUP BY (?&column))?{order}"
+    return rf"(?(DEFINE){defined})(?:{query}|{NO_QUERY})"
+
+
+def _conditions(table: QueryTable, said: SaidValues, *, has_order: bool) -> Iterator[str]:
+    """The patterns of all conditions on the columns of a table."""
+    for name, column in table.columns.items():
+        tests = [r"IS (?:NOT )?NULL"]
+        if cells := dict.fromkeys((*said.cells.get(name, ()), *column.listed)):
+            one = _any(map(literal, cells))
+            tests += [rf"!?= {one}", *([rf"IN \({one}(?:, {one}){{1,3}}\)"] if len(cells) > 1 else [])]
+        texts = [*said.parts.get(name, ())]
+        bounds: Sequence[str] = ()
+        if column.is_number:
+            bounds = said.numbers
+        elif column.typed.kind is ColumnKind.DATE:
+            bounds, texts = tuple(map(literal, said.days)), [*texts, *said.periods]
+        elif column.typed.kind is ColumnKind.TIME:
+            bounds = tuple(map(literal, said.times))
+        if texts:
+            tests.append(rf"LIKE {_any(map(literal, texts))}")
+        if bounds:
+            bound = _any(bounds)
+            tests += [rf"(?:=|!=|<=|>=|<|>) {bound}", rf"BETWEEN {bound} AND {bound}"]
+        if column.is_ordered and has_order:
+            tests.append(r"(?:<|>|=|!=) (?&ordered)")
+        yield rf"{re.escape(quoted(name))} {_or(tests)}"
+
+
+def _any(texts: Iterable[str]) -> str:
+    """The pattern of one of some texts; "" of none."""
+    escaped = [re.escape(text) for text in texts]
+    return rf"(?:{'|'.join(escaped)})" if escaped else ""
+
+
+def _or(patterns: Iterable[str]) -> str:
+    """The pattern of one of some patterns."""
+    return rf"(?:{'|'.join(patterns)})"

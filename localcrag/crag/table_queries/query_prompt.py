@@ -1,0 +1,55 @@
+"""A table and a question as the language model reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from localcrag.crag import prompts
+from localcrag.crag.table_answers.table_values import roots
+from localcrag.crag.table_queries.query_table import QueryTable
+from localcrag.crag.table_queries.said_values import ALWAYS_SAID, SaidValues
+from localcrag.crag.table_queries.table_query import quoted
+from localcrag.types import Prompt
+
+MAX_COLUMNS = 24
+"""The most columns that a model is shown."""
+MAX_NAMES = 3
+_MAX_NAME_CHARACTERS = 80
+NOTHING_SAID = "-"
+
+
+def narrowed(table: QueryTable, question: str, said: SaidValues) -> QueryTable:
+    """The table with the columns that a question may ask about, in order, if it has too many to be shown."""
+    if len(table.columns) <= MAX_COLUMNS:
+        return table
+    words = set(roots(question))
+    first = next(iter(table.columns))
+
+    def nearness(name: str) -> tuple[bool, bool, int]:
+        return (name in said.cells or name == first, name in said.parts, len(words & set(roots(name))))
+
+    ranked = sorted(table.columns, key=nearness, reverse=True)
+    kept = set(ranked[:MAX_COLUMNS])
+    columns = {name: column for name, column in table.columns.items() if name in kept}
+    return QueryTable(table.names, columns, table.rows, table.totals, table.size)
+
+
+def query_prompt(table: QueryTable, question: str, said: SaidValues) -> Prompt:
+    """The prompt that asks for a query over a table."""
+    return prompts.table_query(question, described(table), said_line(said, table.columns))
+
+
+def described(table: QueryTable) -> str:
+    """The names of a table, its number of rows, and a line for each of its columns."""
+    names = ", ".join(name[:_MAX_NAME_CHARACTERS] for name in table.names[:MAX_NAMES])
+    lines = [f"Table: {names} ({table.size} rows)"]
+    lines += [f"{quoted(name)} {column.described()}" for name, column in table.columns.items()]
+    return "\n".join(lines)
+
+
+def said_line(said: SaidValues, columns: Collection[str]) -> str:
+    """What a question says of the cells of the columns that are shown."""
+    found = [line for column, line in said.by_column() if column in columns]
+    found += [number for number in said.numbers if number not in ALWAYS_SAID]
+    found += [*said.periods, *said.times]
+    return "; ".join(found) or NOTHING_SAID

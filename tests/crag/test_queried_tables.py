@@ -1,0 +1,133 @@
+"""What is answered to a question over a table that a model reads as a query."""
+
+from __future__ import annotations
+
+import pytest
+
+from localcrag.crag.answering.queried_tables import read_query
+from localcrag.crag.answering.query_answers import answer_of, is_lookup
+from localcrag.crag.state import ComputedAnswer
+from localcrag.crag.table_answers.parsed_tables import tables_of
+from localcrag.crag.table_queries.query_results import result_of
+from localcrag.types import Aggregate
+from tests.crag.test_aggregation import passages
+from tests.fakes.llm import ScriptedQueries
+
+FROM, LOOKED = "(Computed from", "(Looked up in farms.csv where"
+
+BATS = [
+    "name: Noctule · roost: tree · sleep_total: 19.5 · seen: 2021-04-02",
+    "name: Serotine · roost: house · sleep_total: 19.9 · seen: 2023-06-11",
+    "name: Barbastelle · roost: tree · sleep_total: 18.2 · seen: 2022-09-30",
+    "name: Grey bat · roost: cave · sleep_total: 19.9 · seen: 2020-05-19",
+]
+
+
+def answered(sql: str, rows: list[str] = BATS) -> ComputedAnswer | None:
+    (table,) = tables_of(passages(rows))
+    read = read_query(
+        ScriptedQueries({"tree": (sql, 0.8)}), "How many sleep 19 hours in a tree since 2021?", table
+    )
+    if read is None:
+        return None
+    query, probability, shown = read
+    assert probability == 0.8
+    return answer_of(query, result_of(query, shown), shown)
+
+
+@pytest.mark.parametrize(
+    ("sql", "told", "operation", "cited"),
+    [
+        (
+            "SELECT COUNT(*) WHERE \"roost\" = 'tree'",
+            f"2 – name: Noctule [1], Barbastelle [2]\n\n{FROM} 2 rows of farms.csv where roost is tree.)",
+            Aggregate.COUNT,
+            2,
+        ),
+        (
+            'SELECT "name" ORDER BY "sleep_total" ASC LIMIT 1',
+            f"Barbastelle has the lowest sleep_total: 18.2 [1]\n\n"
+            f"{FROM} 4 rows of farms.csv, column sleep_total.)",
+            Aggregate.LOWEST,
+            1,
+        ),
+        (
+            'SELECT "name" ORDER BY "sleep_total" DESC LIMIT 1',
+            "Serotine has the highest sleep_total: 19.9 [1]\n"
+            "Grey bat has the highest sleep_total: 19.9 [2]\n\n"
+            f"{FROM} 4 rows of farms.csv, column sleep_total.)",
+            Aggregate.HIGHEST,
+            2,
+        ),
+        (
+            'SELECT "name" ORDER BY "seen" DESC LIMIT 1',
+            f"Serotine has the latest seen: 2023-06-11 [1]\n\n{FROM} 4 rows of farms.csv, column seen.)",
+            Aggregate.LATEST,
+            1,
+        ),
+        (
+            'SELECT AVG("sleep_total") WHERE "seen" >= \'2021-01-01\'',
+            "average of sleep_total: 19.2 [1][2][3]\n\n"
+            f"{FROM} 3 rows of farms.csv where seen ≥ 2021-01-01, column sleep_total.)",
+            Aggregate.AVERAGE,
+            3,
+        ),
+        (
+            'SELECT "roost" GROUP BY "roost" ORDER BY COUNT(*) DESC LIMIT 1',
+            f"tree: rows 2 [1][2]\n\n{FROM} 4 rows of farms.csv, by roost.)",
+            Aggregate.COUNT,
+            2,
+        ),
+        (
+            'SELECT "name" WHERE "sleep_total" > 19',
+            f"name: Noctule [1], Serotine [2], Grey bat [3]\n\n{LOOKED} sleep_total > 19.)",
+            Aggregate.LIST,
+            3,
+        ),
+        (
+            'SELECT "sleep_total" WHERE "roost" = \'cave\'',
+            f"sleep_total: 19.9 (Grey bat) [1]\n\n{LOOKED} roost is cave.)",
+            Aggregate.LIST,
+            1,
+        ),
+    ],
+)
+def test_a_query_is_answered_in_words(sql: str, told: str, operation: Aggregate, cited: int) -> None:
+    found = answered(sql)
+    assert found is not None
+    assert found.text == told
+    assert found.computation.operation is operation
+    assert len(found.rows) == cited
+    assert [mark.key for mark in found.marks] == list(range(1, cited + 1))
+    for mark in found.marks:
+        assert found.text[mark.start : mark.end] == f"[{mark.key}]"
+
+
+def test_a_table_that_does_not_answer_is_left() -> None:
+    assert answered("NONE") is None
+
+
+def test_a_query_that_the_question_does_not_bear_is_left() -> None:
+    assert answered("SELECT COUNT(*) WHERE \"name\" = 'Serotine'") is None
+
+
+def test_nothing_is_said_of_what_no_row_has() -> None:
+    assert answered('SELECT "name" WHERE "roost" IS NULL') is None
+
+
+def test_a_look_up_reads_the_rows_that_it_names() -> None:
+    (table,) = tables_of(passages(BATS))
+    model = ScriptedQueries({"tree": ('SELECT "name" WHERE "roost" = \'tree\'', 0.8)})
+    read = read_query(model, "What sleeps in a tree?", table)
+    assert read is not None and is_lookup(read[0])
+    read = read_query(ScriptedQueries({"tree": ("SELECT COUNT(*)", 0.8)}), "How many, in a tree?", table)
+    assert read is not None and not is_lookup(read[0])
+
+
+def test_rows_of_totals_do_not_count() -> None:
+    found = answered(
+        'SELECT SUM("sleep_total") WHERE "sleep_total" > 19', [*BATS, "name: Total · sleep_total: 77.5"]
+    )
+    assert found is not None
+    assert found.computation.value == "59.3"
+    assert found.computation.left_out == ("1 row of totals",)

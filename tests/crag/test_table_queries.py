@@ -1,0 +1,172 @@
+"""Queries over a table: their text, the columns they read, what a question says, and what they give."""
+
+from __future__ import annotations
+
+import pytest
+import regex
+
+from localcrag.crag.table_queries.query_grammar import query_pattern
+from localcrag.crag.table_queries.query_prompt import MAX_COLUMNS, described, narrowed, said_line
+from localcrag.crag.table_queries.query_results import QueryResult, result_of
+from localcrag.crag.table_queries.query_table import QueryTable
+from localcrag.crag.table_queries.said_values import said_values
+from localcrag.crag.table_queries.table_query import QueryError, parsed_query
+
+COLUMNS = ("Part", "Supplier", "Stock", "Price", "Ordered", "Critical")
+ROWS = (
+    ("Chain", "Velo Nord", "14", "22.50 EUR", "2023-03-14", "yes"),
+    ("Brake pad", "Radwerk", "120", "4.20 EUR", "2022-11-02", "no"),
+    ("Front rim", "Velo Nord", "0", "61 EUR", "2023-05-20", "no"),
+    ("Saddle", "Kern & Co", "", "35 EUR", "2021-01-09", "no"),
+    ("Bell", "Radwerk", "44", "6 EUR", "2023-03-02", ""),
+    ("Pump", "Radwerk", "7", "19 EUR", "2022-08-30", "yes"),
+    ("Lock", "Velo Nord", "7", "40 EUR", "2023-02-11", "yes"),
+)
+TABLE = QueryTable.of_cells(("Spare parts", "parts_2023"), COLUMNS, ROWS)
+
+QUERIES = (
+    "SELECT COUNT(*) WHERE \"Supplier\" = 'Velo Nord'",
+    'SELECT COUNT(DISTINCT "Supplier")',
+    'SELECT "Part" ORDER BY "Price" DESC LIMIT 1 OFFSET 1',
+    'SELECT "Supplier", SUM("Stock") GROUP BY "Supplier"',
+    'SELECT "Part", "Stock" WHERE "Ordered" LIKE \'2023-03\' AND "Price" BETWEEN 5 AND 30',
+    'SELECT "Price" WHERE "Part" IN (\'Bell\', \'O\'\'Ring\') AND "Stock" IS NOT NULL AND "Price" > "Stock"',
+    'SELECT SUM("Price" * "Stock") WHERE "Critical" != \'no\'',
+    'SELECT "Part" WHERE "Stock" IS NULL',
+)
+
+
+@pytest.mark.parametrize("text", QUERIES)
+def test_a_query_is_read_and_written_alike(text: str) -> None:
+    assert str(parsed_query(text)) == text
+
+
+def test_none_is_no_query() -> None:
+    assert parsed_query("NONE") is None
+
+
+@pytest.mark.parametrize(
+    "text", ["", "SELECT", "SELECT *", 'DROP "Part"', 'SELECT "Part" LIMIT 3', 'SELECT "Part" WHERE "Part"']
+)
+def test_other_texts_are_refused(text: str) -> None:
+    with pytest.raises(QueryError):
+        parsed_query(text)
+
+
+def given(text: str) -> QueryResult:
+    query = parsed_query(text)
+    assert query is not None
+    return result_of(query, TABLE)
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("SELECT COUNT(*) WHERE \"Supplier\" = 'velo nord'", [("3",)]),
+        ('SELECT COUNT(DISTINCT "Supplier")', [("3",)]),
+        ('SELECT SUM("Stock")', [("192",)]),
+        ('SELECT AVG("Price") WHERE "Supplier" = \'Radwerk\'', [("9.7333 EUR",)]),
+        ('SELECT MAX("Price")', [("61 EUR",)]),
+        ('SELECT "Part" ORDER BY "Price" DESC LIMIT 1', [("Front rim",)]),
+        ('SELECT "Part" ORDER BY "Price" DESC LIMIT 1 OFFSET 1', [("Lock",)]),
+        ('SELECT "Part" ORDER BY "Ordered" ASC LIMIT 2', [("Saddle",), ("Pump",)]),
+        ('SELECT "Part" WHERE "Ordered" LIKE \'2023-03\'', [("Chain",), ("Bell",)]),
+        ("SELECT COUNT(*) WHERE \"Ordered\" < '2023-01-01'", [("3",)]),
+        ('SELECT "Part" WHERE "Stock" IS NULL', [("Saddle",)]),
+        ('SELECT COUNT(*) WHERE "Stock" > 7', [("3",)]),
+        ('SELECT "Part" WHERE "Stock" BETWEEN 7 AND 14', [("Chain",), ("Pump",), ("Lock",)]),
+        ("SELECT SHARE(*) WHERE \"Critical\" = 'yes'", [("42.9 %",)]),
+        ('SELECT "Supplier" GROUP BY "Supplier" ORDER BY SUM("Stock") DESC LIMIT 1', [("Radwerk",)]),
+        (
+            'SELECT "Supplier", COUNT(*) GROUP BY "Supplier"',
+            [("Velo Nord", "3"), ("Radwerk", "3"), ("Kern & Co", "1")],
+        ),
+        ('SELECT "Price" WHERE "Part" LIKE \'rim\'', [("61 EUR",)]),
+        ('SELECT "Part" WHERE "Stock" > "Price"', [("Brake pad",), ("Bell",)]),
+    ],
+)
+def test_what_a_query_gives(text: str, lines: list[tuple[str, ...]]) -> None:
+    assert [line.texts for line in given(text).lines] == lines
+
+
+def test_rows_without_a_value_are_counted() -> None:
+    assert given('SELECT SUM("Stock")').without_value == 1
+
+
+def test_all_that_share_the_last_place_are_given() -> None:
+    result = given('SELECT "Part" WHERE "Stock" > 0 ORDER BY "Stock" ASC LIMIT 1')
+    assert [line.texts[0] for line in result.lines] == ["Pump", "Lock"]
+    assert result.ties == 1
+
+
+@pytest.mark.parametrize("text", ['SELECT "Weight"', 'SELECT SUM("Part")', 'SELECT AVG("Ordered")'])
+def test_what_a_column_has_not_is_an_error(text: str) -> None:
+    with pytest.raises(QueryError):
+        given(text)
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("How many parts do we get from Velo Nord?", "\"Supplier\" = 'Velo Nord'"),
+        ("What does a rim cost?", "\"Part\" LIKE 'rim'"),
+        ("Which parts were ordered in March 2023?", "2023-03; 2023"),
+        ("Which parts cost more than twenty-five euros?", "20; 25; 5"),
+        ("Is anything out of stock?", "-"),
+    ],
+)
+def test_what_a_question_says(question: str, said: str) -> None:
+    found = said_line(said_values(question, TABLE), TABLE.columns)
+    assert set(said.split("; ")) <= set(found.split("; "))
+
+
+@pytest.mark.parametrize(
+    ("question", "query", "may"),
+    [
+        ("How many from Velo Nord?", "SELECT COUNT(*) WHERE \"Supplier\" = 'Velo Nord'", True),
+        ("How many from Velo Nord?", "SELECT COUNT(*) WHERE \"Part\" = 'Velo Nord'", False),
+        ("How many from the north?", "SELECT COUNT(*) WHERE \"Supplier\" = 'Velo Nord'", True),
+        ("What does a rim cost?", 'SELECT "Price" WHERE "Part" LIKE \'rim\'', True),
+        ("What does a rim cost?", 'SELECT "Price" WHERE "Part" LIKE \'chain\'', False),
+        ("Which cost over 20 euros?", 'SELECT "Part" WHERE "Price" > 20', True),
+        ("Which cost over 20 euros?", 'SELECT "Part" WHERE "Price" > 30', False),
+        ("Which cost over 20 euros?", 'SELECT "Part" WHERE "Supplier" > 20', False),
+        ("What is the total?", 'SELECT SUM("Part")', False),
+        ("What is the total?", 'SELECT SUM("Stock")', True),
+        ("What is the total?", "NONE", True),
+    ],
+)
+def test_only_what_the_question_says_may_be_asked(question: str, query: str, may: bool) -> None:
+    pattern = query_pattern(TABLE, said_values(question, TABLE))
+    assert bool(regex.fullmatch(pattern, query)) is may
+
+
+def test_a_model_reads_the_kind_of_each_column() -> None:
+    assert described(TABLE).splitlines() == [
+        "Table: Spare parts, parts_2023 (7 rows)",
+        '"Part" text: Chain, Brake pad',
+        '"Supplier" one of: Velo Nord, Radwerk, Kern & Co',
+        '"Stock" number: 0 to 120',
+        '"Price" number eur: 4.2 to 61',
+        '"Ordered" date: 2021-01-09 to 2023-05-20',
+        '"Critical" one of: yes, no',
+    ]
+
+
+def test_of_many_columns_those_are_shown_that_a_question_names() -> None:
+    names = [f"Field {number}" for number in range(60)] + ["Depth"]
+    wide = QueryTable.of_cells(("Wells",), names, [[str(number) for number in range(61)]] * 3)
+    question = "What is the greatest depth?"
+    shown = narrowed(wide, question, said_values(question, wide))
+    assert len(shown.columns) == MAX_COLUMNS
+    assert {"Field 0", "Depth"} <= set(shown.columns)
+
+
+def test_a_few_other_words_do_not_make_a_column_of_numbers_text() -> None:
+    table = QueryTable.of_cells(
+        (), ("Well", "Depth"), [("A", "12"), ("B", "ca. 30"), ("C", "9"), ("D", "40"), ("E", "8")]
+    )
+    assert table.columns["Depth"].is_number
+    query = parsed_query('SELECT "Well" ORDER BY "Depth" DESC LIMIT 1')
+    assert query is not None
+    assert result_of(query, table).lines[0].texts == ("D",)
