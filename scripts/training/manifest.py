@@ -22,6 +22,11 @@ ADAPTER_WORDS = (
     "Adapter that makes SmolLM2-135M-Instruct judge passages, write search lines, complete follow-ups, and "
     "answer from evidence with citations, or decline."
 )
+TABLES_ADAPTER = "localcrag-tables-v1"
+TABLES_WORDS = (
+    "Adapter that makes SmolLM2-135M-Instruct read a question over a table as a query: which rows count, what "
+    "is computed of them, in which order."
+)
 _LICENCE = "Apache-2.0"
 
 
@@ -34,6 +39,7 @@ def write_manifest(models: Path) -> None:
     tables = [table for table in shipped if "package" in table]
     known = (
         (ADAPTER, Role.ADAPTER),
+        (TABLES_ADAPTER, Role.QUERIES),
         (ENGLISH_EVALUATOR, Role.EVALUATOR),
         (MULTILINGUAL_EVALUATOR, Role.EVALUATOR),
     )
@@ -55,7 +61,7 @@ def _table(path: Path, name: str, role: Role) -> dict[str, str | int]:
         "license": _LICENCE,
         "description": str(info.value("general.description", "")),
     }
-    if role is Role.ADAPTER:
+    if role in (Role.ADAPTER, Role.QUERIES):
         table["base"] = str(info.value("general.base_model.0.name", ""))
         table["base_sha256"] = str(info.value(ADAPTER_BASE_KEY, ""))
     return table

@@ -30,17 +30,21 @@ def query_pattern(table: QueryTable, said: SaidValues) -> str:
     two = ["(?&ordered) - (?&ordered)"] if ordered else []
     two += [r"(?&number) [+*] (?&number)"] if numbers else []
     sums = [r"(?:SUM|AVG)\((?&summed)\)"] if numbers else []
-    functions = [r"COUNT\(\*\)", r"SHARE\(\*\)", r"COUNT\(DISTINCT (?&column)\)", *sums]
-    functions += [r"(?:MIN|MAX)\((?&ordered)\)"] if ordered else []
-    parts["target"] = _or(["(?&column)", *two, *functions])
-    parts["key"] = _or([r"COUNT\(\*\)", *(["(?&ordered)"] if ordered else []), *two, *sums])
+    extremes = [r"(?:MIN|MAX)\((?&ordered)\)"] if ordered else []
+    parts["cell"] = _or(["(?&column)", *two])
+    parts["total"] = _or([r"COUNT\(\*\)", r"COUNT\(DISTINCT (?&column)\)", *sums, *extremes])
     parts["condition"] = _or(_conditions(table, said, has_order=bool(ordered)))
     defined = "".join(rf"(?P<{name}>{pattern})" for name, pattern in parts.items())
     limits = _any([*map(str, range(1, 11)), *(n for n in said.numbers if n.isdigit() and n != "0")])
+    place = rf"(?:ASC|DESC) LIMIT {limits}(?: OFFSET [1-9])?"
     where = rf"(?: WHERE (?&condition)(?: AND (?&condition)){{0,{MAX_CONDITIONS - 1}}})?"
-    order = rf"(?: ORDER BY (?&key) (?:ASC|DESC) LIMIT {limits}(?: OFFSET [1-9])?)?"
-    query = rf"SELECT (?&target)(?:, (?&target))?{where}(?: GROUP BY (?&column))?{order}"
-    return rf"(?(DEFINE){defined})(?:{query}|{NO_QUERY})"
+    kinds = [
+        rf"(?:(?&total)(?:, (?&total))?|SHARE\(\*\)){where}",
+        rf"(?&cell)(?:, (?&cell))?{where}"
+        + (rf"(?: ORDER BY {_or(['(?&ordered)', *two])} {place})?" if ordered else ""),
+        rf"(?&column)(?:, (?&total))?{where} GROUP BY (?&column)(?: ORDER BY (?&total) {place})?",
+    ]
+    return rf"(?(DEFINE){defined})(?:SELECT {_or(kinds)}|{NO_QUERY})"
 
 
 def _conditions(table: QueryTable, said: SaidValues, *, has_order: bool) -> Iterator[str]:

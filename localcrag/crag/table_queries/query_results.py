@@ -12,8 +12,8 @@ from localcrag.crag.questions.query_terms import folded
 from localcrag.crag.table_answers.table_values import Value, is_missing, quantity, roots
 from localcrag.crag.table_queries.query_table import QueryColumn, QueryTable, plain_value
 from localcrag.crag.table_queries.table_query import (
-    Condition,
     ColumnExpression,
+    Condition,
     QueryError,
     TableQuery,
     Target,

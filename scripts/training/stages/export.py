@@ -30,7 +30,7 @@ from ..data import USER, Example
 from ..evaluator_base import ENGLISH_EVALUATOR
 from ..gguf_files import About, Measured, write_adapter
 from ..job import Job, StageError, examples_of
-from ..manifest import ADAPTER, ADAPTER_WORDS, write_manifest
+from ..manifest import ADAPTER, ADAPTER_WORDS, TABLES_ADAPTER, TABLES_WORDS, write_manifest
 from ..pair_tokenizer import PairTokenizer
 from ..product_evaluator import product_evaluator
 from ..shipping import export_evaluator, restored_evaluator
@@ -45,11 +45,11 @@ STRIP_QUESTIONS = 400
 
 
 def run(job: Job) -> None:
-    """Export what has been trained: the evaluator, the chat model's adapter, or both.
+    """Export what has been trained: the evaluator, the chat model's adapter, that for tables.
 
     The adapter may as well be one that was exported before (`init`).
 
-    Raises StageError, with nothing written, if there is neither, or for an evaluator that judges no better
+    Raises StageError, with nothing written, if there is none, or for an evaluator that judges no better
     than the cosine.
     """
     if job.models is None:
@@ -58,8 +58,8 @@ def run(job: Job) -> None:
     is_adapted = job.chat.exists() or bool(job.init and read_metadata(job.init).adapter)
     if judge and job.blend:
         judge.blend(job.blend, job.share)
-    if not (judge or is_adapted):
-        raise StageError("run the stage 'evaluator' or 'chat' first: there is no checkpoint")
+    if not (judge or is_adapted or job.tables.exists()):
+        raise StageError("run the stage 'evaluator', 'chat' or 'tables' first: there is no checkpoint")
     job.models.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=job.models, prefix=".making-") as folder:
         made = Path(folder)
@@ -67,6 +67,9 @@ def run(job: Job) -> None:
             _export_evaluator(job, judge, made / f"{judge.base.evaluator}.gguf")
         if is_adapted:
             _export_adapter(job, _adapted(job), made / f"{ADAPTER}.gguf", _evaluator_beside(job, made))
+        if trained := load(job.tables):
+            model = AdaptedLlama.restored(base_of(job.base).file, trained["model"])
+            _write_adapter(job, model, made / f"{TABLES_ADAPTER}.gguf", TABLES_WORDS)
         for file in made.iterdir():
             file.replace(job.models / file.name)
     write_manifest(job.models)
@@ -100,10 +103,7 @@ def _adapted(job: Job) -> AdaptedLlama:
 def _export_adapter(job: Job, model: AdaptedLlama, path: Path, judge: Path | None) -> None:
     """Write the adapter, with its fusion with the evaluator if the data are a folder."""
     base = base_of(job.base)
-    heads, kv_heads = model.shape.heads, model.shape.kv_heads
-    measured: Measured = {ADAPTER_BASE_KEY: base.sha256}
-    about = About(ADAPTER, ADAPTER_WORDS, base=(base.name, base.url), measured=measured)
-    write_adapter(path, model.pairs(), model.alpha, about, heads=heads, kv_heads=kv_heads)
+    _write_adapter(job, model, path, ADAPTER_WORDS)
     if judge is None or job.data.is_file():
         return
     material = measure.material_of(job.data, FUSION_QUESTIONS, fitting=True)
@@ -129,7 +129,17 @@ def _export_adapter(job: Job, model: AdaptedLlama, path: Path, judge: Path | Non
         "localcrag.fusion.band.lower": band.lower,
         "localcrag.strips.weights": astuple(strip_fusion_of(strips)),
     }
-    about = replace(about, measured={**measured, **fitted})
+    _write_adapter(job, model, path, ADAPTER_WORDS, fitted)
+
+
+def _write_adapter(
+    job: Job, model: AdaptedLlama, path: Path, words: str, fitted: Measured | None = None
+) -> None:
+    """Write an adapter for the base of a job under the name of its file, with what was fitted for it."""
+    base = base_of(job.base)
+    measured: Measured = {ADAPTER_BASE_KEY: base.sha256, **(fitted or {})}
+    about = About(path.stem, words, base=(base.name, base.url), measured=measured)
+    heads, kv_heads = model.shape.heads, model.shape.kv_heads
     write_adapter(path, model.pairs(), model.alpha, about, heads=heads, kv_heads=kv_heads)
 
 
