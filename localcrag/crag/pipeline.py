@@ -31,7 +31,7 @@ from localcrag.crag.answering import generation
 from localcrag.crag.answering.aggregation import compute, show_computed
 from localcrag.crag.answering.answer_builder import AnswerBuilder
 from localcrag.crag.answering.closest_passages import say_closest
-from localcrag.crag.answering.presumed_tables import compute_presumed
+from localcrag.crag.answering.unsure_tables import compute_unsure, is_confirmed
 from localcrag.crag.correction import correct_by, corrections_for, keep_better_question
 from localcrag.crag.doubts.amendments import with_amendments, with_corrections
 from localcrag.crag.doubts.empty_fields import empty_fields
@@ -204,9 +204,13 @@ class Pipeline:
     def _find(self, state: QuestionState) -> Steps[Finding]:
         """Gather passages for one question, and keep the strips of them that help."""
         search = gather_evidence if self.options.agent is None else agent.gather_evidence
+        is_ambiguous = state.doubtful
         bound = yield from search(state)
         if state.computed:
-            return Finding(state, state.computed.rows, sure=not state.doubtful)
+            sure = not state.doubtful
+            if not sure and not is_ambiguous:
+                sure = yield from timed(self.adapters, "compute", is_confirmed(state, state.computed))
+            return Finding(state, state.computed.rows, sure)
         kept = yield from timed(self.adapters, "refine", select_evidence(state))
         kept = of_last_version(kept, state.question, [grade.hit.passage for grade in state.grades])
         kept = with_row_in_range(of_named_document(kept, state.question), state.question)
@@ -217,9 +221,11 @@ class Pipeline:
         weak = is_weak(state, shown)
         sure = not weak and is_sure(state, shown) and not state.doubtful and not loses_best(kept, shown)
         sure = sure and not has_doubts(state, kept, shown)
-        if not sure and (computed := (yield from compute_presumed(state, shown))):
-            state.computed = computed
-            return Finding(state, computed.rows, sure=False)
+        if not sure:
+            computed = yield from timed(self.adapters, "compute", compute_unsure(state, shown))
+            if computed is not None:
+                state.computed, sure = computed
+                return Finding(state, state.computed.rows, sure=sure and not is_ambiguous)
         if lack:
             yield Degraded("answer", lack)
         kept = with_corrections((yield from with_amendments(state, kept)))

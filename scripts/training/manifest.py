@@ -24,8 +24,8 @@ ADAPTER_WORDS = (
 )
 TABLES_ADAPTER = "localcrag-tables-v1"
 TABLES_WORDS = (
-    "Adapter that makes SmolLM2-135M-Instruct read a question over a table as a query: which rows count, what "
-    "is computed of them, in which order."
+    "Adapter that makes SmolLM2-135M-Instruct read a question over a table as a query: which rows count, "
+    "what is computed of them, in which order."
 )
 _LICENCE = "Apache-2.0"
 

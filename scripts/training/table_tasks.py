@@ -64,7 +64,7 @@ class TableTasks:
         own = list(table.names)
         if len(own) > 1 and self._rng.random() < 0.3:
             own = [self._rng.choice(own)]
-        return replace(table, names=tuple(own), columns={name: table.columns[name] for name in names})
+        return replace(table.with_columns(names), names=tuple(own))
 
 
 def _columns(text: str) -> Sequence[str]:

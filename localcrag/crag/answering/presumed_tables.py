@@ -17,21 +17,19 @@ from localcrag.crag.state import ComputedAnswer, QuestionState
 from localcrag.crag.table_answers.document_matches import document_matches
 from localcrag.crag.table_answers.table_matching import MAX_LEFT_OUT
 from localcrag.crag.table_answers.table_questions import recognised
-from localcrag.events import Computed, Degraded, Steps
 from localcrag.types import Passage, Strip
 
 MIN_NEAREST = 3
 """How many of the best passages must be of one table if no strip of them is kept."""
 MAX_LEFT_OUT_UNSEEN = 1
 """The most words that may be left out then."""
-LEFT_OUT = "no column or cell of the table has these words of your question, which were left out: {words}"
 
 
-def compute_presumed(state: QuestionState, kept: Sequence[Strip]) -> Steps[ComputedAnswer | None]:
-    """Compute the answer over the table of the best evidence, with words of the question left out.
+def presumed(state: QuestionState, kept: Sequence[Strip]) -> tuple[ComputedAnswer, list[str]] | None:
+    """The answer over the table of the best evidence, and the words of the question that were left out.
 
-    Yields Computed and Degraded if there is one. There is none if the best strip is no row, or probably
-    answers by itself unless the question goes over all rows; nor of a list, of which each word may tell rows.
+    There is none if the best strip is no row, or probably answers by itself unless the question goes over all
+    rows; nor of a list, of which each word may tell rows.
 
     Args:
         state: the question and its adapters.
@@ -42,19 +40,13 @@ def compute_presumed(state: QuestionState, kept: Sequence[Strip]) -> Steps[Compu
     if question is None or question.listing or passage is None:
         return None
     passages = table_passages(state, passage.source, passage.document)
-    presumed = replace(question, is_lenient=True, beside=passages)
-    matches = list(document_matches(presumed, passages, state.filter))
+    lenient = replace(question, is_lenient=True, beside=passages)
+    matches = list(document_matches(lenient, passages, state.filter))
     left = [[match.question.tokens[at].text for at in match.question.open_tokens()] for match in matches]
     fewest = min(map(len, left), default=0)
     found = [(match, words) for match, words in zip(matches, left, strict=True) if len(words) == fewest]
     computed = aggregated(found[0][0]) if len(found) == 1 and fewest <= most else None
-    if computed is None:
-        return None
-    state.doubtful = True
-    yield Computed(computed.computation)
-    if words := found[0][1]:
-        yield Degraded("answer", LEFT_OUT.format(words=", ".join(words)))
-    return computed
+    return (computed, found[0][1]) if computed is not None else None
 
 
 def _presumed_passage(state: QuestionState, kept: Sequence[Strip]) -> tuple[Passage | None, int]:

@@ -21,10 +21,11 @@ from localcrag.crag.table_queries.query_table import QueryTable
 from localcrag.crag.table_queries.said_values import said_values
 from localcrag.crag.table_queries.table_query import QueryError, TableQuery, parsed_query
 from localcrag.errors import ConstraintError, ContextOverflow
+from localcrag.filters import matches
 from localcrag.protocols import QueryModel
 from localcrag.types import BlockKind, Origin, Passage, Strip
 
-MAX_TABLES = 3
+MAX_TABLES = 2
 """The most tables that the model reads for one question."""
 MAX_LOOKED_AT = 6
 """The most passages whose tables are looked at."""
@@ -37,13 +38,17 @@ class QueriedTable:
     query: TableQuery
     answer: ComputedAnswer
     probability: float
-    place: int
 
 
-def queried(state: QuestionState, model: QueryModel, kept: Sequence[Strip]) -> list[QueriedTable]:
-    """What queries over the tables of the best passages give, the most probable first."""
-    found = []
-    for place, table in enumerate(_tables(state, kept)):
+def queried(state: QuestionState, model: QueryModel, kept: Sequence[Strip]) -> QueriedTable | None:
+    """What a query over the first table of the best passages gives that answers; None if none does.
+
+    Args:
+        state: the question and its adapters.
+        model: the model that writes the query.
+        kept: the strips that were found; the tables of those that are rows come first, the best first.
+    """
+    for table in _tables(state, kept):
         read = read_query(model, state.question, table)
         if read is None:
             continue
@@ -53,8 +58,8 @@ def queried(state: QuestionState, model: QueryModel, kept: Sequence[Strip]) -> l
         except QueryError:
             continue
         if answer is not None:
-            found.append(QueriedTable(query, answer, probability, place))
-    return sorted(found, key=lambda each: -each.probability)
+            return QueriedTable(query, answer, probability)
+    return None
 
 
 def read_query(
@@ -76,7 +81,10 @@ def read_query(
 
 
 def _tables(state: QuestionState, kept: Sequence[Strip]) -> Iterator[ParsedTable]:
-    """The tables of the rows that are kept, and of the best passages, the best first, each once."""
+    """The tables of the rows that are kept, and of the best passages, the best first, each once.
+
+    None through which the filter of the question cuts.
+    """
     ranked = sorted(state.grades, key=lambda grade: -(grade.confidence or 0.0))
     rows = sorted((strip for strip in kept if is_row(strip)), key=lambda strip: -strip.score)
     passages = [strip.passage for strip in rows] + [grade.hit.passage for grade in ranked[:MAX_LOOKED_AT]]
@@ -91,7 +99,8 @@ def _tables(state: QuestionState, kept: Sequence[Strip]) -> Iterator[ParsedTable
         if table is None or (passage.source, table.columns) in seen:
             continue
         seen.add((passage.source, table.columns))
-        yield table
+        if state.filter is None or all(matches(state.filter, row.strip.passage) for row in table.rows):
+            yield table
         if len(seen) == MAX_TABLES:
             return
 

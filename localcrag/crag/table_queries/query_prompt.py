@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 
 from localcrag.crag import prompts
@@ -14,15 +15,23 @@ from localcrag.types import Prompt
 MAX_COLUMNS = 24
 """The most columns that a model is shown."""
 MAX_NAMES = 3
+_YEAR = re.compile(r"(?:19|20)\d\d")
 _MAX_NAME_CHARACTERS = 80
 NOTHING_SAID = "-"
 
 
 def narrowed(table: QueryTable, question: str, said: SaidValues) -> QueryTable:
-    """The table with the columns that a question may ask about, in order, if it has too many to be shown."""
+    """The table with the columns that a question may ask about, in order.
+
+    Of columns that are named after years those are left out that the question does not say, if it says one of
+    them; of very many columns those that have the fewest words of it.
+    """
+    words = set(roots(question))
+    periods = {name for name in table.columns if _YEAR.fullmatch(name.strip())}
+    if any(name.strip() in words for name in periods):
+        table = table.with_columns([n for n in table.columns if n not in periods or n.strip() in words])
     if len(table.columns) <= MAX_COLUMNS:
         return table
-    words = set(roots(question))
     first = next(iter(table.columns))
 
     def nearness(name: str) -> tuple[bool, bool, int]:
@@ -30,8 +39,7 @@ def narrowed(table: QueryTable, question: str, said: SaidValues) -> QueryTable:
 
     ranked = sorted(table.columns, key=nearness, reverse=True)
     kept = set(ranked[:MAX_COLUMNS])
-    columns = {name: column for name, column in table.columns.items() if name in kept}
-    return QueryTable(table.names, columns, table.rows, table.totals, table.size)
+    return table.with_columns([name for name in table.columns if name in kept])
 
 
 def query_prompt(table: QueryTable, question: str, said: SaidValues) -> Prompt:

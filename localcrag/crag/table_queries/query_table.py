@@ -115,6 +115,10 @@ class QueryTable:
         }
         return QueryTable(table.names, by_name, rows, len(total_rows), len(rows))
 
+    def with_columns(self, names: Iterable[str]) -> QueryTable:
+        """The table with some of its columns."""
+        return replace(self, columns={name: self.columns[name] for name in names})
+
     @property
     def label(self) -> str:
         """The name of the column that tells the rows apart: the first of texts that are all different."""

@@ -1,0 +1,71 @@
+"""Tables where the evidence is not sure: what rules and the language model each make of the question.
+
+Rules that leave out words (:mod:`.presumed_tables`) and a query that the model writes
+(:mod:`.queried_tables`) err in different ways. Where both give the same rows and the same value, the answer
+is sure; where one of them gives any, it is shown as one to be checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from localcrag.crag.answering.presumed_tables import presumed
+from localcrag.crag.answering.queried_tables import QueriedTable, queried
+from localcrag.crag.answering.query_answers import is_lookup
+from localcrag.crag.state import ComputedAnswer, QuestionState
+from localcrag.events import Computed, Degraded, Steps
+from localcrag.languages import other_than_english
+from localcrag.types import Strip
+
+CONFIRMING = 0.2
+"""The least probability of a query that confirms what rules computed."""
+TELLING, SURE = 0.3, 0.85
+"""The least probability of a query whose answer is shown, and of one that is sure by itself."""
+OVERRULING = 0.6
+"""The least probability of a query that is shown in the place of what rules computed with words left out."""
+LEFT_OUT = "no column or cell of the table has these words of your question, which were left out: {words}"
+
+
+def is_confirmed(state: QuestionState, computed: ComputedAnswer) -> Steps[bool]:
+    """Whether the language model reads the question as what was computed for it."""
+    yield from ()
+    read = _read(state, computed.rows)
+    return read is not None and _agree(read, computed)
+
+
+def compute_unsure(state: QuestionState, kept: Sequence[Strip]) -> Steps[tuple[ComputedAnswer, bool] | None]:
+    """Compute the answer over the table of what was found, and say whether it is sure.
+
+    Yields Computed, and Degraded if words were left out, if there is one.
+
+    Args:
+        state: the question and its adapters.
+        kept: the strips that are not sure to answer.
+    """
+    by_rule, read = presumed(state, kept), _read(state, kept)
+    if by_rule is not None and (read is None or _agree(read, by_rule[0]) or read.probability < OVERRULING):
+        computed, words = by_rule
+        is_sure = read is not None and _agree(read, computed)
+        yield Computed(computed.computation)
+        if words and not is_sure:
+            yield Degraded("answer", LEFT_OUT.format(words=", ".join(words)))
+        return computed, is_sure
+    if read is None or is_lookup(read.query) or read.probability < TELLING:
+        return None
+    yield Computed(read.answer.computation)
+    return read.answer, read.probability >= SURE
+
+
+def _read(state: QuestionState, rows: Sequence[Strip]) -> QueriedTable | None:
+    """What a query of the language model gives; None without such a model, or for another language."""
+    model = state.adapters.query_model
+    if model is None or not state.options.tables or other_than_english(state.question):
+        return None
+    return queried(state, model, rows)
+
+
+def _agree(read: QueriedTable, computed: ComputedAnswer) -> bool:
+    """Whether a query that is probable enough gives the same value of the same rows."""
+    values = {" ".join(each.computation.value.split()).casefold() for each in (read.answer, computed)}
+    are_same = {row.text for row in read.answer.rows} == {row.text for row in computed.rows}
+    return read.probability >= CONFIRMING and len(values) == 1 and are_same

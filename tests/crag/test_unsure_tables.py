@@ -1,0 +1,128 @@
+"""Tables where the evidence is not sure: rules and the language model are asked, and heard together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import cast
+
+import pytest
+
+from localcrag.crag.answering.presumed_tables import presumed
+from localcrag.crag.answering.unsure_tables import compute_unsure, is_confirmed
+from localcrag.crag.refinement.knowledge_strips import strip_at
+from localcrag.crag.state import QuestionState
+from localcrag.events import Degraded
+from localcrag.filters import parse
+from localcrag.protocols import PassageReader
+from localcrag.types import Passage, Strip
+from tests.crag.test_aggregation import passages
+from tests.crag.values import drained
+from tests.crag.world import Script, World
+from tests.fakes.llm import ScriptedQueries
+
+BATS = [
+    "name: Noctule · roost: tree · sleep_total: 19.5 · young: 1",
+    "name: Serotine · roost: house · sleep_total: 19.9 · young: 0",
+    "name: Barbastelle · roost: tree · sleep_total: 18.2 · young: 2",
+    "name: Grey bat · roost: cave · sleep_total: 19.1 · young: 2",
+]
+IN_TREES = "SELECT COUNT(*) WHERE \"roost\" = 'tree'"
+IN_HOUSES = "SELECT COUNT(*) WHERE \"roost\" = 'house'"
+SPECIES = "How many species of the survey live in a tree?"
+WEARY = "Which of our animals is the weariest?"
+MOST_SLEEP = 'SELECT "name" ORDER BY "sleep_total" DESC LIMIT 1'
+
+
+@dataclass(frozen=True)
+class OneDocument:
+    """A store of the passages of one document."""
+
+    of_document: Sequence[Passage]
+
+    def passages(self, _documents: Mapping[str, str], *, limit: int) -> list[Passage]:
+        """All of them."""
+        return list(self.of_document[:limit])
+
+
+def asked(question: str, written: tuple[str, float] | None) -> tuple[QuestionState, list[Strip]]:
+    """A question with what a model writes of it, and the rows that were found with little probability."""
+    world, document = World({"/a.txt": ""}, Script()), passages(BATS)
+    model = ScriptedQueries({"Question": written}) if written else None
+    store = cast("PassageReader", OneDocument(document))
+    state = QuestionState(
+        replace(world.adapters, store=store, query_model=model), world.options, question, question, None
+    )
+    rows = [strip_at(document[0], block.start, block.end) for block in document[0].blocks[:2]]
+    return state, [replace(row, score=0.1) for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("question", "written", "value", "sure"),
+    [
+        pytest.param(SPECIES, (IN_TREES, 0.4), "2", True, id="both give the same"),
+        pytest.param(SPECIES, (IN_TREES, 0.1), "2", False, id="the same, too improbable to confirm"),
+        pytest.param(SPECIES, (IN_HOUSES, 0.4), "2", False, id="another one, improbable"),
+        pytest.param(SPECIES, (IN_HOUSES, 0.7), "1", False, id="another one, probable"),
+        pytest.param(SPECIES, None, "2", False, id="no model"),
+        pytest.param(SPECIES, ("NONE", 0.9), "2", False, id="no query"),
+        pytest.param(WEARY, (MOST_SLEEP, 0.5), "19.9", False, id="only the model, probable"),
+        pytest.param(WEARY, (MOST_SLEEP, 0.9), "19.9", True, id="only the model, sure"),
+        pytest.param(WEARY, (MOST_SLEEP, 0.2), None, False, id="only the model, improbable"),
+        pytest.param(
+            "What lives in a tree?",
+            ('SELECT "name" WHERE "roost" = \'tree\'', 0.9),
+            None,
+            False,
+            id="a look-up",
+        ),
+        pytest.param(
+            "Wie viele Arten der Erhebung leben in einem tree?", (IN_TREES, 0.9), "2", False, id="German"
+        ),
+    ],
+)
+def test_rules_and_model_are_heard_together(
+    question: str, written: tuple[str, float] | None, value: str | None, sure: bool
+) -> None:
+    state, rows = asked(question, written)
+    _, found = drained(compute_unsure(state, rows))
+    assert (found[0].computation.value if found else None) == value
+    assert (found is not None and found[1]) is sure
+
+
+def test_words_that_were_left_out_are_named_unless_the_model_agrees() -> None:
+    for probability, are_named in ((0.1, True), (0.4, False)):
+        state, rows = asked(SPECIES, (IN_TREES, probability))
+        events, _ = drained(compute_unsure(state, rows))
+        assert any(isinstance(event, Degraded) for event in events) is are_named
+
+
+@pytest.mark.parametrize(
+    ("written", "confirmed"),
+    [
+        ((IN_TREES, 0.4), True),
+        ((IN_TREES, 0.1), False),
+        ((IN_HOUSES, 0.9), False),
+        (("NONE", 0.9), False),
+        (None, False),
+    ],
+)
+def test_what_rules_computed_is_confirmed_by_the_same_rows(
+    written: tuple[str, float] | None, confirmed: bool
+) -> None:
+    state, rows = asked(SPECIES, written)
+    computed = presumed(state, rows)
+    assert computed is not None
+    assert drained(is_confirmed(state, computed[0]))[1] is confirmed
+
+
+def test_no_table_is_read_through_which_the_filter_cuts() -> None:
+    state, rows = asked(WEARY, (MOST_SLEEP, 0.9))
+    state.filter = parse("page = 3")
+    assert drained(compute_unsure(state, rows))[1] is None
+
+
+def test_tables_are_not_read_where_that_is_switched_off() -> None:
+    state, rows = asked(WEARY, (MOST_SLEEP, 0.9))
+    state.options = replace(state.options, tables=False)
+    assert drained(compute_unsure(state, rows))[1] is None
