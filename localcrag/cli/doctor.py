@@ -126,6 +126,7 @@ def _check_models(state: CommandState) -> Iterator[CheckResult]:
         models.evaluator.load()
         yield CheckResult("evaluator", True, f"{models.evaluator.name} loads")
         yield from _findings("evaluator for other languages", _check_multilingual_evaluator, state)
+    yield from _findings("questions over tables", _check_query_model, state)
     for fitted in models.calibrations():
         yield CheckResult(
             "calibration", True, f"{fitted.judge}, on {fitted.questions} questions of yours, {fitted.made}"
@@ -146,6 +147,17 @@ def _check_multilingual_evaluator(state: CommandState) -> Iterator[CheckResult]:
     else:
         detail = f"not used, it goes with {DEFAULT_EVALUATOR}"
     yield CheckResult("evaluator for other languages", True, detail)
+
+
+def _check_query_model(state: CommandState) -> Iterator[CheckResult]:
+    model = state.open(None).models.query_model
+    if model is None:
+        detail = "read by rules alone: the package of the chat model that travels is not installed"
+    else:
+        model.load()
+        assert model.adapter_info is not None
+        detail = f"{model.adapter_info.name} loads"
+    yield CheckResult("questions over tables", True, detail)
 
 
 def _check_language_model(state: CommandState) -> Iterator[CheckResult]:

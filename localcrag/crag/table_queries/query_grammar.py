@@ -12,6 +12,8 @@ from localcrag.crag.table_queries.table_query import NO_QUERY, literal, quoted
 
 MAX_CONDITIONS = 3
 """The most conditions of a query."""
+MAX_COMPARED = 12
+"""The most columns of one kind of a table in which columns are compared with each other."""
 
 
 def query_pattern(table: QueryTable, said: SaidValues) -> str:
@@ -33,7 +35,7 @@ def query_pattern(table: QueryTable, said: SaidValues) -> str:
     extremes = [r"(?:MIN|MAX)\((?&ordered)\)"] if ordered else []
     parts["cell"] = _or(["(?&column)", *two])
     parts["total"] = _or([r"COUNT\(\*\)", r"COUNT\(DISTINCT (?&column)\)", *sums, *extremes])
-    parts["condition"] = _or(_conditions(table, said, has_order=bool(ordered)))
+    parts["condition"] = _or(_conditions(table, said))
     defined = "".join(rf"(?P<{name}>{pattern})" for name, pattern in parts.items())
     limits = _any([*map(str, range(1, 11)), *(n for n in said.numbers if n.isdigit() and n != "0")])
     place = rf"(?:ASC|DESC) LIMIT {limits}(?: OFFSET [1-9])?"
@@ -47,7 +49,7 @@ def query_pattern(table: QueryTable, said: SaidValues) -> str:
     return rf"(?(DEFINE){defined})(?:SELECT {_or(kinds)}|{NO_QUERY})"
 
 
-def _conditions(table: QueryTable, said: SaidValues, *, has_order: bool) -> Iterator[str]:
+def _conditions(table: QueryTable, said: SaidValues) -> Iterator[str]:
     """The patterns of all conditions on the columns of a table."""
     for name, column in table.columns.items():
         tests = [r"IS (?:NOT )?NULL"]
@@ -67,8 +69,11 @@ def _conditions(table: QueryTable, said: SaidValues, *, has_order: bool) -> Iter
         if bounds:
             bound = _any(bounds)
             tests += [rf"(?:=|!=|<=|>=|<|>) {bound}", rf"BETWEEN {bound} AND {bound}"]
-        if column.is_ordered and has_order:
-            tests.append(r"(?:<|>|=|!=) (?&ordered)")
+        alike = [
+            each.name for each in table.columns.values() if each.kind == column.kind and each is not column
+        ]
+        if column.is_ordered and len(alike) <= MAX_COMPARED:
+            tests += [rf"(?:<|>|=|!=) {_any(map(quoted, alike))}"] if alike else []
         yield rf"{re.escape(quoted(name))} {_or(tests)}"
 
 

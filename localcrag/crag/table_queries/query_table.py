@@ -46,6 +46,13 @@ class QueryColumn:
         """Whether its values are numbers."""
         return self.typed.kind in (ColumnKind.NUMBER, ColumnKind.YEAR)
 
+    @property
+    def kind(self) -> str:
+        """What it holds, in a word."""
+        if self.is_number:
+            return "number"
+        return {ColumnKind.TIME: "time", ColumnKind.DATE: "date"}.get(self.typed.kind, "text")
+
     @cached_property
     def distinct(self) -> tuple[str, ...]:
         """Its different cells, in order, without those that are missing."""
@@ -68,12 +75,11 @@ class QueryColumn:
         """Its kind and some of its cells, as the language model reads them."""
         if self.is_ordered:
             values = [value for value in self.typed.values if value is not None]
-            kind = "number" if self.is_number else "time" if self.typed.kind is ColumnKind.TIME else "date"
             if not values:
-                return kind
+                return self.kind
             low, high = plain_value(min(values)), plain_value(max(values))
             unit = f" {self.typed.unit}" if self.typed.unit else ""
-            return f"{kind}{unit}: {low} to {high}"
+            return f"{self.kind}{unit}: {low} to {high}"
         if self.listed:
             return f"one of: {', '.join(self.listed)}"
         examples = [_cut(cell) for cell in self.distinct[:_SHOWN_EXAMPLES]]
