@@ -119,10 +119,14 @@ class _Draft:
         self.known |= _named(text).keys()
 
     def extend_row(self, text: str, gap: int) -> None:
-        """Add the rest of the last row, which stands ``gap`` characters behind its first part."""
-        row, strip = self.rows.pop()
+        """Add the rest of the last row, which stands ``gap`` characters behind its first part.
+
+        A record may go on over thousands of passages: only what is new in it is read.
+        """
+        row, strip = self.rows[-1]
         between = "" if not gap else "\n" if "\n" in row or "\n" in text else " "
-        self.add_row(f"{row}{between}{text}", strip)
+        self.rows[-1] = f"{row}{between}{text}", strip
+        self.known |= _named(text).keys()
 
 
 def tables_of(passages: Sequence[Passage]) -> list[ParsedTable]:
