@@ -31,7 +31,7 @@ from localcrag.crag.answering import generation
 from localcrag.crag.answering.aggregation import compute, show_computed
 from localcrag.crag.answering.answer_builder import AnswerBuilder
 from localcrag.crag.answering.closest_passages import say_closest
-from localcrag.crag.answering.unsure_tables import compute_unsure, is_confirmed
+from localcrag.crag.answering.unsure_tables import compute_unsure, confirmed
 from localcrag.crag.correction import correct_by, corrections_for, keep_better_question
 from localcrag.crag.doubts.amendments import with_amendments, with_corrections
 from localcrag.crag.doubts.empty_fields import empty_fields
@@ -209,7 +209,8 @@ class Pipeline:
         if state.computed:
             sure = not state.doubtful
             if not sure and not is_ambiguous:
-                sure = yield from timed(self.adapters, "compute", is_confirmed(state, state.computed))
+                asked = timed(self.adapters, "compute", confirmed(state, state.computed))
+                state.computed, sure = yield from asked
             return Finding(state, state.computed.rows, sure)
         kept = yield from timed(self.adapters, "refine", select_evidence(state))
         kept = of_last_version(kept, state.question, [grade.hit.passage for grade in state.grades])

@@ -9,7 +9,7 @@ from typing import cast
 import pytest
 
 from localcrag.crag.answering.presumed_tables import presumed
-from localcrag.crag.answering.unsure_tables import compute_unsure, is_confirmed
+from localcrag.crag.answering.unsure_tables import compute_unsure, confirmed
 from localcrag.crag.refinement.knowledge_strips import strip_at
 from localcrag.crag.state import QuestionState
 from localcrag.events import Degraded
@@ -17,8 +17,9 @@ from localcrag.filters import parse
 from localcrag.protocols import PassageReader
 from localcrag.types import Passage, Strip
 from tests.crag.test_aggregation import passages
+from tests.crag.test_pipeline import scripted
 from tests.crag.values import drained
-from tests.crag.world import Script, World
+from tests.crag.world import World
 from tests.fakes.llm import ScriptedQueries
 
 BATS = [
@@ -47,7 +48,7 @@ class OneDocument:
 
 def asked(question: str, written: tuple[str, float] | None) -> tuple[QuestionState, list[Strip]]:
     """A question with what a model writes of it, and the rows that were found with little probability."""
-    world, document = World({"/a.txt": ""}, Script()), passages(BATS)
+    world, document = World({"/a.txt": ""}, scripted("x")), passages(BATS)
     model = ScriptedQueries({"Question": written}) if written else None
     store = cast("PassageReader", OneDocument(document))
     state = QuestionState(
@@ -67,7 +68,7 @@ def asked(question: str, written: tuple[str, float] | None) -> tuple[QuestionSta
         pytest.param(SPECIES, None, "2", False, id="no model"),
         pytest.param(SPECIES, ("NONE", 0.9), "2", False, id="no query"),
         pytest.param(WEARY, (MOST_SLEEP, 0.5), "19.9", False, id="only the model, probable"),
-        pytest.param(WEARY, (MOST_SLEEP, 0.9), "19.9", True, id="only the model, sure"),
+        pytest.param(WEARY, (MOST_SLEEP, 0.95), "19.9", True, id="only the model, sure"),
         pytest.param(WEARY, (MOST_SLEEP, 0.2), None, False, id="only the model, improbable"),
         pytest.param(
             "What lives in a tree?",
@@ -98,7 +99,7 @@ def test_words_that_were_left_out_are_named_unless_the_model_agrees() -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "confirmed"),
+    ("written", "sure"),
     [
         ((IN_TREES, 0.4), True),
         ((IN_TREES, 0.1), False),
@@ -108,12 +109,14 @@ def test_words_that_were_left_out_are_named_unless_the_model_agrees() -> None:
     ],
 )
 def test_what_rules_computed_is_confirmed_by_the_same_rows(
-    written: tuple[str, float] | None, confirmed: bool
+    written: tuple[str, float] | None, sure: bool
 ) -> None:
     state, rows = asked(SPECIES, written)
     computed = presumed(state, rows)
     assert computed is not None
-    assert drained(is_confirmed(state, computed[0]))[1] is confirmed
+    answer, is_sure = drained(confirmed(state, computed[0]))[1]
+    assert is_sure is sure
+    assert answer.computation.value == "2"
 
 
 def test_no_table_is_read_through_which_the_filter_cuts() -> None:

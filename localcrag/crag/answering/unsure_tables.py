@@ -17,20 +17,25 @@ from localcrag.events import Computed, Degraded, Steps
 from localcrag.languages import other_than_english
 from localcrag.types import Strip
 
-CONFIRMING = 0.2
+CONFIRMING = 0.35
 """The least probability of a query that confirms what rules computed."""
-TELLING, SURE = 0.3, 0.85
+TELLING, SURE = 0.3, 0.9
 """The least probability of a query whose answer is shown, and of one that is sure by itself."""
 OVERRULING = 0.6
 """The least probability of a query that is shown in the place of what rules computed with words left out."""
 LEFT_OUT = "no column or cell of the table has these words of your question, which were left out: {words}"
 
 
-def is_confirmed(state: QuestionState, computed: ComputedAnswer) -> Steps[bool]:
-    """Whether the language model reads the question as what was computed for it."""
+def confirmed(state: QuestionState, computed: ComputedAnswer) -> Steps[tuple[ComputedAnswer, bool]]:
+    """What was computed for a question, and whether the language model reads it as that.
+
+    If it gives the same, its words are shown, which name the column that is asked for.
+    """
     yield from ()
     read = _read(state, computed.rows)
-    return read is not None and _agree(read, computed)
+    if read is None or not _agree(read, computed):
+        return computed, False
+    return read.answer, read.probability >= CONFIRMING
 
 
 def compute_unsure(state: QuestionState, kept: Sequence[Strip]) -> Steps[tuple[ComputedAnswer, bool] | None]:
@@ -43,13 +48,17 @@ def compute_unsure(state: QuestionState, kept: Sequence[Strip]) -> Steps[tuple[C
         kept: the strips that are not sure to answer.
     """
     by_rule, read = presumed(state, kept), _read(state, kept)
-    if by_rule is not None and (read is None or _agree(read, by_rule[0]) or read.probability < OVERRULING):
+    if by_rule is not None:
         computed, words = by_rule
-        is_sure = read is not None and _agree(read, computed)
-        yield Computed(computed.computation)
-        if words and not is_sure:
-            yield Degraded("answer", LEFT_OUT.format(words=", ".join(words)))
-        return computed, is_sure
+        do_agree = read is not None and _agree(read, computed)
+        if read is not None and do_agree:
+            computed = read.answer
+        if read is None or do_agree or read.probability < OVERRULING:
+            is_sure = read is not None and do_agree and read.probability >= CONFIRMING
+            yield Computed(computed.computation)
+            if words and not is_sure:
+                yield Degraded("answer", LEFT_OUT.format(words=", ".join(words)))
+            return computed, is_sure
     if read is None or is_lookup(read.query) or read.probability < TELLING:
         return None
     yield Computed(read.answer.computation)
@@ -65,7 +74,6 @@ def _read(state: QuestionState, rows: Sequence[Strip]) -> QueriedTable | None:
 
 
 def _agree(read: QueriedTable, computed: ComputedAnswer) -> bool:
-    """Whether a query that is probable enough gives the same value of the same rows."""
+    """Whether a query gives the same value of the same rows."""
     values = {" ".join(each.computation.value.split()).casefold() for each in (read.answer, computed)}
-    are_same = {row.text for row in read.answer.rows} == {row.text for row in computed.rows}
-    return read.probability >= CONFIRMING and len(values) == 1 and are_same
+    return len(values) == 1 and {row.text for row in read.answer.rows} == {row.text for row in computed.rows}
