@@ -571,7 +571,7 @@ def test_both_halves_of_the_held_out_questions_share_no_passage() -> None:
 @pytest.mark.parametrize("models", [ROOT / "models"])
 def test_manifest_tells_the_truth(models: Path) -> None:
     entries = tomllib.loads((models / "manifest.toml").read_text())["model"]
-    assert {entry["role"] for entry in entries} == {"language", "evaluator", "adapter"}
+    assert {entry["role"] for entry in entries} == {"language", "evaluator", "adapter", "queries"}
     for entry in entries:
         if "package" in entry:
             continue
@@ -626,7 +626,7 @@ def test_errors_are_one_line_and_leave_nothing(tmp_path: Path, capsys: pytest.Ca
         ("evaluator", "--data", good, "--init", cut): "damaged or incomplete",
         ("evaluator", "--data", good, "--init", files["few"]): "not a GGUF file",
         ("evaluator", "--data", good, "--init", base): "is no evaluator but a text generator",
-        ("export", "--data", good): "run the stage 'evaluator' or 'chat' first",
+        ("export", "--data", good): "run the stage 'evaluator', 'chat' or 'tables' first",
     }
     for arguments, expected in cases.items():
         assert train(*arguments, "--out", out) == 1, arguments
