@@ -1,0 +1,49 @@
+"""The questions over tables that come along, and how they are learnt."""
+
+from __future__ import annotations
+
+import random
+from itertools import islice
+from pathlib import Path
+
+import pytest
+from training.table_questions import LabelError, is_held_out, labelled, read_tables
+from training.table_tasks import TableTasks
+
+from localcrag.crag.table_queries.query_table import QueryTable
+
+TABLE = QueryTable.of_cells(
+    ("Fleet",), ("Car", "Seats", "Fuel"), [("Ada", "5", "gas"), ("Bo", "7", "diesel")]
+)
+
+
+def test_a_query_is_learnt_in_the_spelling_of_the_table() -> None:
+    assert labelled(TABLE, "How many burn diesel?", "SELECT COUNT(*) WHERE \"Fuel\" = 'Diesel'") == (
+        "SELECT COUNT(*) WHERE \"Fuel\" = 'diesel'"
+    )
+    assert labelled(TABLE, "Which has seven seats?", 'SELECT "Car" WHERE "Seats" = \'7\'') == (
+        'SELECT "Car" WHERE "Seats" = 7'
+    )
+    assert labelled(TABLE, "Why are they so dear?", "NONE") == "NONE"
+
+
+@pytest.mark.parametrize(
+    "query",
+    ['SELECT "Doors"', 'SELECT "Car" WHERE "Seats" = 9', 'SELECT "Car" WHERE "Seats" > 6', "How many"],
+)
+def test_what_the_question_or_the_table_does_not_bear_is_not_learnt(query: str) -> None:
+    with pytest.raises(LabelError):
+        labelled(TABLE, "Which one is it?", query)
+
+
+def test_the_questions_that_come_along_can_be_learnt(tmp_path: Path) -> None:
+    tables = list(islice(read_tables(tmp_path), 12))
+    assert len(tables) == 12
+    assert all(len(each.questions) > 8 for each in tables)
+    tasks = list(TableTasks(tables, random.Random(1)).round())
+    asked = sum(len(each.questions) for each in tables)
+    assert sum(len(task.items) for task in tasks) == asked
+
+
+def test_some_tables_are_held_out() -> None:
+    assert 0 < sum(is_held_out(f"a/{number}.json") for number in range(600)) < 100
