@@ -67,7 +67,7 @@ def answered(sql: str, rows: list[str] = BATS) -> ComputedAnswer | None:
         ),
         (
             'SELECT AVG("sleep_total") WHERE "seen" >= \'2021-01-01\'',
-            "average of sleep_total: 19.2 [1][2][3]\n\n"
+            "The average of sleep_total: 19.2 [1][2][3]\n\n"
             f"{FROM} 3 rows of farms.csv where seen ≥ 2021-01-01, column sleep_total.)",
             Aggregate.AVERAGE,
             3,

@@ -126,8 +126,8 @@ def _total_line(query: TableQuery, line: ResultLine, table: QueryTable, named: l
             if label not in _columns(target)
             else ""
         )
-        return f"{_name(target)}: {line.texts[0]}{who}{also} {_cited(rows, named, MAX_TIES)}"
-    return f"{_name(target)}: {line.texts[0]}{also} {_cited(rows, named)}"
+        return f"The {_name(target)}: {line.texts[0]}{who}{also} {_cited(rows, named, MAX_TIES)}"
+    return f"The {_name(target)}: {line.texts[0]}{also} {_cited(rows, named)}"
 
 
 def _ranked_lines(
