@@ -85,7 +85,7 @@ def compute(
     passages = state.adapters.store.passages(documents, limit=MAX_PASSAGES + 1) if documents else []
     if isinstance(question, TableQuestion):
         question = replace(question, beside=[hit.passage for hit in found] + list(passages))
-    near = {hit.passage.source for hit in found[: state.options.passages] if _has_rows(hit.passage)}
+    near = {hit.passage.source for hit in found[: state.options.passages] if has_rows(hit.passage)}
     answers: dict[tuple[object, ...], tuple[ComputedAnswer, bool, bool]] = {}
     for source, group in groupby(passages, key=lambda passage: passage.source):
         of_document = _readable(list(group))
@@ -149,12 +149,13 @@ def _documents(found: Sequence[Hit]) -> dict[str, str]:
     """The hashes of the documents that a search found rows of, by source, best first."""
     documents: dict[str, str] = {}
     for hit in found:
-        if _has_rows(hit.passage) and len(documents) < MAX_DOCUMENTS:
+        if has_rows(hit.passage) and len(documents) < MAX_DOCUMENTS:
             documents.setdefault(hit.passage.source, hit.passage.document)
     return documents
 
 
-def _has_rows(passage: Passage) -> bool:
+def has_rows(passage: Passage) -> bool:
+    """Whether a passage of a document has rows of a table."""
     return passage.origin is Origin.DOCUMENTS and any(block.kind is BlockKind.ROW for block in passage.blocks)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from localcrag.crag.answering.aggregation import table_passages
+from localcrag.crag.answering.aggregation import has_rows, table_passages
 from localcrag.crag.answering.query_answers import answer_of
 from localcrag.crag.refinement.strip_kinds import is_row
 from localcrag.crag.state import ComputedAnswer, QuestionState
@@ -23,7 +23,7 @@ from localcrag.crag.table_queries.table_query import QueryError, TableQuery, par
 from localcrag.errors import ConstraintError, ContextOverflow
 from localcrag.filters import matches
 from localcrag.protocols import QueryModel
-from localcrag.types import BlockKind, Origin, Passage, Strip
+from localcrag.types import Passage, Strip
 
 MAX_TABLES = 2
 """The most tables that the model reads for one question."""
@@ -91,7 +91,7 @@ def _tables(state: QuestionState, kept: Sequence[Strip]) -> Iterator[ParsedTable
     seen: set[tuple[str, tuple[str, ...]]] = set()
     documents: dict[str, list[ParsedTable]] = {}
     for passage in passages:
-        if passage.origin is not Origin.DOCUMENTS or not any(b.kind is BlockKind.ROW for b in passage.blocks):
+        if not has_rows(passage):
             continue
         if passage.source not in documents:
             documents[passage.source] = tables_of(table_passages(state, passage.source, passage.document))

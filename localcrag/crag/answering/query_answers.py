@@ -7,13 +7,15 @@ from pathlib import PurePath
 
 from localcrag.crag.answering.computed_rows import (
     MAX_NAMED_ROWS,
+    MAX_TIES,
     cited_text,
     count_of,
     own_mark,
     rows_of,
 )
 from localcrag.crag.state import ComputedAnswer
-from localcrag.crag.table_answers.table_values import TEMPORAL, word_list
+from localcrag.crag.table_answers.rank_wording import place_words
+from localcrag.crag.table_answers.table_values import TEMPORAL
 from localcrag.crag.table_queries.query_results import QueryResult, ResultLine
 from localcrag.crag.table_queries.query_table import QueryTable
 from localcrag.crag.table_queries.table_query import Condition, TableQuery, Target
@@ -21,8 +23,6 @@ from localcrag.types import Aggregate, Computation, Strip
 
 MAX_LINES = 30
 """The most rows or groups that are listed, all of them named and cited."""
-MAX_TIES = 5
-"""The most rows or groups that may share the last place, but for the value that all of them have."""
 _AGGREGATES = {
     "COUNT": Aggregate.COUNT,
     "SUM": Aggregate.TOTAL,
@@ -31,7 +31,6 @@ _AGGREGATES = {
     "MAX": Aggregate.HIGHEST,
     "SHARE": Aggregate.SHARE,
 }
-_PLACES = word_list("second third fourth fifth sixth seventh eighth ninth tenth")
 _OPERATORS = {"=": "is", "!=": "is not", "LIKE": "has", "<": "<", "<=": "≤", ">": ">", ">=": "≥"}
 
 
@@ -134,7 +133,7 @@ def _ranked_lines(
     query: TableQuery, result: QueryResult, table: QueryTable, named: list[int]
 ) -> Iterator[str]:
     assert query.key is not None
-    superlative = f"the {_place(query.offset)}{operation_of(query, table)} {_name(query.key)}"
+    superlative = f"the {place_words(query.offset + 1)}{operation_of(query, table)} {_name(query.key)}"
     for line in result.lines:
         who = ", ".join(filter(None, line.texts))
         label = _cell(table, table.label, line.rows[0])
@@ -258,11 +257,6 @@ def _name(target: Target) -> str:
 
 def _columns(target: Target) -> Sequence[str]:
     return target.expression.columns if target.expression else ()
-
-
-def _place(offset: int) -> str:
-    """The word for a place in an order behind the first: "second "."""
-    return f"{_PLACES[offset - 1]} " if 0 < offset <= len(_PLACES) else ""
 
 
 def _cell(table: QueryTable, column: str, at: int) -> str:

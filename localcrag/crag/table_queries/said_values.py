@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from localcrag.crag.questions.calendar_dates import MONTHS
 from localcrag.crag.questions.query_terms import STOP_WORDS
-from localcrag.crag.table_answers.table_values import WORD, ColumnKind, root
+from localcrag.crag.table_answers.table_values import WORD, root
 from localcrag.crag.table_queries.query_table import QueryColumn, QueryTable
 from localcrag.crag.table_queries.table_query import literal, quoted
 
@@ -282,8 +282,3 @@ def _times(question: str) -> Iterator[str]:
     lowered = question.lower()
     found += [time for word, time in (("noon", "12:00"), ("midnight", "00:00")) if word in lowered]
     yield from dict.fromkeys(found)
-
-
-def compares_in_order(column: QueryColumn) -> bool:
-    """Whether a column may be compared with numbers, days or times."""
-    return column.is_ordered and column.typed.kind is not ColumnKind.TEXT
