@@ -161,7 +161,7 @@ def _mostly_read(cells: tuple[str, ...]) -> ColumnValues | None:
         return None
     known = set(readable)
     found = column_values([cell if cell in known else "" for cell in cells])
-    return replace(found) if found.kind is not ColumnKind.TEXT else None
+    return found if found.kind is not ColumnKind.TEXT else None
 
 
 def _cut(cell: str) -> str:
