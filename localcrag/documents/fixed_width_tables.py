@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
 from localcrag.documents.block_text import BlockText
+from localcrag.documents.delimited_tables import delimited_tables
 from localcrag.documents.free_places import FAR, common_places, free_places
 from localcrag.documents.headers_apart import MAX_HEADER_LINES, Run, header_set_apart
 from localcrag.documents.plain_records import PlainTable, plain_tables
@@ -23,6 +24,7 @@ from localcrag.documents.table_rows import grid_lines
 from localcrag.types import Block, BlockKind
 
 Span = tuple[int, int]
+TableFinder = Callable[[Sequence[str]], Iterator[PlainTable]]
 
 _GAP = re.compile(r"\S(?: {2,}|\s*\t\s*)\S")
 _SPACED = re.compile(r"\S {2}")
@@ -132,11 +134,13 @@ def with_rows(text: str) -> tuple[str, list[Block]]:
     return "".join([*parts, *lines[last:]]), blocks
 
 
-def _all_tables(lines: Sequence[str]) -> Iterator[PlainTable]:
-    """The tables among the lines of a text: those whose columns colons part, and those that are laid out."""
+def _all_tables(lines: Sequence[str], kinds: Sequence[TableFinder] | None = None) -> Iterator[PlainTable]:
+    """The tables among the lines of a text: those whose cells are delimited, then those whose columns colons
+    part among the other lines, and those that are laid out."""
+    finds, *others = kinds or (delimited_tables, plain_tables, text_tables)
     last = 0
-    for known in (*plain_tables(lines), PlainTable(len(lines), len(lines), [])):
-        for table in text_tables(lines[last : known.first]):
+    for known in (*finds(lines), PlainTable(len(lines), len(lines), [])):
+        for table in _all_tables(lines[last : known.first], others) if others else ():
             yield PlainTable(table.first + last, table.end + last, table.rows)
         if known.rows:
             yield known
@@ -145,7 +149,7 @@ def _all_tables(lines: Sequence[str]) -> Iterator[PlainTable]:
 
 def _may_have_table(text: str) -> bool:
     """Whether there is anything in a text that could stand between two columns."""
-    marked = any(mark in text for mark in (_TAB, _BAR, ":"))
+    marked = any(mark in text for mark in (_TAB, _BAR, ":", ",", ";", '"'))
     return marked or ("  " in text and _SPACED.search(text) is not None)
 
 

@@ -5,7 +5,7 @@
       native_name: Hmoob
 
 They are data and no settings if there are several at the top of a file, or below one of its top keys, with
-the same fields, plain values, and no comments between them. So are the items of a list that are mappings in
+the same fields, plain values, and no comments between them; the fields of an item may have fields. So are the items of a list that are mappings in
 braces, each on a line ("- {vessel: Tern, what: launch}"), and the tables of an array of TOML ("[[sensors]]").
 """
 
@@ -166,19 +166,45 @@ def _entries(lines: Sequence[str]) -> Iterator[_Entry]:
     """The records of plain fields at the top of a file, or below its top keys."""
     keys = list(yaml_keys(lines))
     above: list[YamlKey] = []
+    end = 0
     for at, key in enumerate(keys):
         above = [other for other in above if other.begins < key.begins] + [key]
-        if len(above) > MAX_DEPTH or (key.has_value and not key.is_item):
+        if key.at < end or len(above) > MAX_DEPTH or (key.has_value and not key.is_item):
             continue
         inside = keys_inside(keys, at)
-        fields = (key, *inside) if key.is_item else tuple(inside)
-        if not fields or not all(field.is_scalar and field.column == fields[0].column for field in fields):
+        fields = _plain_fields((key, *inside) if key.is_item else inside, of_item=key.is_item)
+        if not fields:
             continue
-        end = fields[-1].at + 1
-        is_whole = end - key.at == len(inside) + 1 and not _goes_on(lines, key, end)
+        after = fields[-1].at + 1
+        is_whole = after - key.at == len(inside) + 1 and not _goes_on(lines, key, after)
         has_remark = any(not lines[each.at].rstrip().endswith(each.value or ":") for each in (key, *inside))
         if is_whole and not has_remark and not any(field.is_item for field in inside):
+            end = after
             yield _Entry(key, fields, end)
+
+
+def _plain_fields(keys: Sequence[YamlKey], *, of_item: bool) -> tuple[YamlKey, ...]:
+    """The fields of a record, those inside a field of an item named after both ("producer.url").
+
+    None if a value is not plain, or fields stand deeper.
+    """
+    fields: list[YamlKey] = []
+    outer: YamlKey | None = None
+    inner = 0
+    for key in keys:
+        if key.column == keys[0].column:
+            outer, inner = key, 0
+            if key.is_scalar:
+                fields.append(key)
+            elif key.has_value:
+                return ()
+        elif outer is None or outer.has_value or not of_item or not key.is_scalar:
+            return ()
+        elif key.column != (inner := inner or key.column):
+            return ()
+        else:
+            fields.append(key._replace(name=f"{_bare(outer.name)}.{_bare(key.name)}"))
+    return tuple(fields) if fields and fields[-1].at == keys[-1].at else ()
 
 
 def _goes_on(lines: Sequence[str], key: YamlKey, end: int) -> bool:

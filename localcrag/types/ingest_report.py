@@ -47,7 +47,7 @@ class StillReading:
     source: str
 
 
-READING = 20
+READING = 21
 """The number of the way in which documents are read now; those read in an older way are read anew.
 
 20: with records in braces of YAML, and the tables of arrays of TOML, as rows, and so tables that are code of

@@ -20,6 +20,9 @@ SHUFFLED, THINNED = 0.4, 0.3
 """How often the columns of a table are put in another order, and how often some of those that no question of
 a task needs are left out."""
 
+SIZES = (1, 1, 1, 4, 15, 60)
+"""How many times as many rows a table is said to have, as tables of files have far more than those made."""
+
 
 class TableTasks:
     """Draws the questions of tables in rounds: each question once in a round, its table varied.
@@ -64,7 +67,8 @@ class TableTasks:
         own = list(table.names)
         if len(own) > 1 and self._rng.random() < 0.3:
             own = [self._rng.choice(own)]
-        return replace(table.with_columns(names), names=tuple(own))
+        size = table.size * self._rng.choice(SIZES)
+        return replace(table.with_columns(names), names=tuple(own), size=size)
 
 
 def _columns(text: str) -> Sequence[str]:

@@ -112,6 +112,7 @@ def test_what_a_column_has_not_is_an_error(text: str) -> None:
         ("What does a rim cost?", "\"Part\" LIKE 'rim'"),
         ("Which parts were ordered in March 2023?", "2023-03; 2023"),
         ("Which parts cost more than twenty-five euros?", "20; 25; 5"),
+        ("Which parts lost more than half of their value?", "0.5; 50"),
         ("Is anything out of stock?", "-"),
     ],
 )

@@ -113,6 +113,10 @@ def test_other_layouts(text: str, found: list[str]) -> None:
         "A column of prose  and here stands\ndown the page in   the second one\n2024 was wet       of it\n",
         "Site  Nitrate\nAlder Burn  4.2\nMill 11  x\n",
         "Look   white, dry  yellow\nSmell  no          bath\npH     14          11\nMass   1.1         1\n",
+        "Ann,Bo,Cy\nDee,Ed,Flo\nGus,Hal,Ida\nJo,Kai,Lu\n",
+        "Ann, aged, 42\nBo, aged, 43\nCy, aged, 44\nDee, aged, 45\n",
+        'She said "no" "never"\nand 12 13\nand 14 15\nand 16 17\n',
+        "a,b,c\n1,2,3\n4,5\n6,7,8\n",
         "|usr_26.txt|  Repeating\n\t|26.1|\tLines\n\t|26.2|\tAdding\n\t|26.3|\tChanging\n",
     ],
 )
@@ -231,3 +235,43 @@ def test_any_number_of_tabs_parts_the_cells_and_a_note_behind_belongs_to_the_las
         "Gear: 2 · Least speed: 20 · Most speed: 50 – usual on most roads",
         "Gear: 16 · Least speed: 30 · Most speed: 80",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (
+            'id,stop_name,lat\n1,"Pier, north",54.1\n2,Mill,54.2\n3,,54.3\n',
+            ["id: 1 · stop_name: Pier, north · lat: 54.1", "id: 2 · stop_name: Mill · lat: 54.2", "id: 3 · lat: 54.3"],
+        ),
+        (
+            "Ort;Jahr;Menge\nKiel;2020;1,5\nBonn;2021;1,7\nUlm;2022;2,5\n",
+            [
+                "Ort: Kiel · Jahr: 2020 · Menge: 1,5",
+                "Ort: Bonn · Jahr: 2021 · Menge: 1,7",
+                "Ort: Ulm · Jahr: 2022 · Menge: 2,5",
+            ],
+        ),
+        (
+            '"district" "people"\n"SK Ulm" 117233\n"LK Calw" NA\n"LK Biberach" 180000\n',
+            [
+                "district: SK Ulm · people: 117233",
+                "district: LK Calw · people: NA",
+                "district: LK Biberach · people: 180000",
+            ],
+        ),
+        (
+            '"mpg" "cyl"\n"Fiat 128" 32.4 4\n"Merc 450" 16.4 8\n"Duster" 14.3 8\n',
+            [
+                "name: Fiat 128 · mpg: 32.4 · cyl: 4",
+                "name: Merc 450 · mpg: 16.4 · cyl: 8",
+                "name: Duster · mpg: 14.3 · cyl: 8",
+            ],
+        ),
+    ],
+)
+def test_cells_that_are_parted_by_commas_or_semicolons_or_quoted(text: str, found: list[str]) -> None:
+    assert rows(text) == found
+    laid, _ = with_rows(f"Notes first.\n\n{text}\nAnd a word after it.\n")
+    assert laid.startswith("Notes first.\n\n") and laid.endswith("\nAnd a word after it.\n")
+    assert all(row in laid for row in found)

@@ -369,6 +369,15 @@ def test_mail_texts_around_a_picture_are_all_read(read: ReadFunction) -> None:
     assert read("y.eml", only).pages[0].text == "Subject: S\n\nas a file"
 
 
+def test_html_is_read_if_the_plain_text_beside_it_is_a_remnant(read: ReadFunction) -> None:
+    details = " ".join(f"line {number} of the booking" for number in range(20))
+    html = MIMEText(f"<p>New inquiry</p><p>{details}</p>", "html")
+    rich = mixed(MIMEText("New inquiry"), html, subtype="alternative", subject="S")
+    assert details in read("x.eml", rich.as_bytes()).pages[0].text
+    alike = mixed(MIMEText(f"New inquiry: {details}"), html, subtype="alternative", subject="S")
+    assert "New inquiry: line 0" in read("y.eml", alike.as_bytes()).pages[0].text
+
+
 def test_a_later_text_of_a_mail_that_cannot_be_read_is_named(read: ReadFunction) -> None:
     deep = MIMEText("<div>" * 3000 + "x" + "</div>" * 3000, "html")
     parts = mixed(MIMEText("first"), deep, MIMEMessage(deep), MIMEText("last"), subject="S")

@@ -100,3 +100,28 @@ def test_a_value_that_is_a_fragment_of_html_is_read_as_text() -> None:
     page = read_rows("user,said\nada,<p>It leaks.<br>Badly.</p>\nben,no < yes\n", Limits())
     assert page.text == "user: ada · said: It leaks. Badly.\nuser: ben · said: no < yes"
     assert read_rows("area&nbsp;2/,x\n1,2\n3,4\n", Limits()).text.startswith("area 2/: 1 · x: 2")
+
+
+def test_tables_that_are_held_by_their_columns_are_records() -> None:
+    rows = [["  Halley", 11, None], ["Encke", 5, "Y"]]
+    by_names = {"count": 2, "fields": ["name", "diameter", "near"], "data": rows}
+    assert told(by_names) == [
+        "count: 2",
+        "data.name: Halley\ndata.diameter: 11\ndata.near: null",
+        "data.name: Encke\ndata.diameter: 5\ndata.near: Y",
+    ]
+    described = {"result": {"columns": [{"name": "town"}, {"name": "rain"}], "rows": [["Oslo", 1], ["Rome", 2]]}}
+    assert told(described) == [
+        "result.rows.town: Oslo\nresult.rows.rain: 1",
+        "result.rows.town: Rome\nresult.rows.rain: 2",
+    ]
+    assert told([["town", "rain"], ["Oslo", 1], ["Rome", 2], ["Bern", 3]])[0] == "town: Oslo\nrain: 1"
+    assert told({"town": ["Oslo", "Rome", "Bern"], "rain": [1, 2, 3]})[2] == "town: Bern\nrain: 3"
+
+
+def test_lists_that_are_no_columns_stay_as_they_are() -> None:
+    assert told({"tags": ["a", "b"], "ids": [1, 2]}) == ["tags: a, b\nids: 1, 2"]
+    assert told({"tags": ["a", "b", "c"], "ids": [1, 2, 3], "by": "Ann"})[0].startswith("tags: a, b, c")
+    assert told([["a", "b"], ["c", "d"], ["e", "f"], ["g", "h"]])[0] == "a, b"
+    assert told({"names": ["x", "y", "z"], "data": [[1, 2], [3, 4]]})[0].startswith("names: x, y, z")
+    assert told({"line": {"x": [1, 2, 3], "y": [4, 5, 6]}})[0].startswith("line.x: 1, 2, 3")

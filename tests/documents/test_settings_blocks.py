@@ -170,6 +170,21 @@ page = true
 """
 
 
+def test_fields_inside_a_field_of_an_item_are_named_after_both() -> None:
+    bots = (
+        "- name: Plesk\n  kind: Monitor\n  producer:\n    name: WebPros\n    url: https://a.example\n\n"
+        "- name: Bing\n  kind: Crawler\n  producer:\n    name: 'Microsoft'\n    url: https://b.example\n\n"
+        "- name: Lone\n  kind: Crawler\n"
+    )
+    assert rows(bots) == [
+        "name: Plesk\nkind: Monitor\nproducer.name: WebPros\nproducer.url: https://a.example",
+        "name: Bing\nkind: Crawler\nproducer.name: Microsoft\nproducer.url: https://b.example",
+        "name: Lone\nkind: Crawler",
+    ]
+    deeper = bots.replace("    url: https://a.example", "    url:\n      main: https://a.example")
+    assert not rows(deeper)
+
+
 def test_records_in_braces_and_the_tables_of_an_array_are_rows() -> None:
     assert rows(BOOKINGS) == [
         "date: 2026-05-05\ntime: 09:00\nvessel: Tern\nslings: 6, 18",

@@ -22,6 +22,8 @@ MAX_PARTS = 2
 """The most words or runs of words of longer cells that a question may say, of one column."""
 ALWAYS_SAID = ("0", "1")
 """Numbers that need not be said: "free", "without a single slip", and the marks of yes and no."""
+HALF_OF_HUNDRED = "50"
+"""What "half" is in a column of per cent."""
 _SMALL = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
 )
@@ -212,6 +214,8 @@ def _numbers(question: str) -> Iterator[str]:
         if word in _NUMBER_WORDS:
             value = _NUMBER_WORDS[word]
             found.append(str(value))
+            if word == "half":
+                found.append(HALF_OF_HUNDRED)
             following = next((each for each in words[at + 1 :] if each not in ("a", "of")), "")
             if following in _FACTORS and len(following) > 1:
                 found.append(f"{value * _FACTORS[following]:.0f}")

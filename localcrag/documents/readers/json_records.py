@@ -9,6 +9,7 @@ from itertools import islice
 from localcrag.documents.block_text import BlockText
 from localcrag.documents.extracted import Limits
 from localcrag.documents.html_values import without_markup
+from localcrag.documents.readers.json_tables import Json, with_tables
 from localcrag.errors import UnreadableError
 from localcrag.types import BlockKind, Page
 
@@ -22,7 +23,6 @@ MIN_KEYED_RECORDS = 4
 """The fewest objects below keys that are records of one table."""
 MIN_SHARED_FIELDS = 0.5
 """The share of the fields of all of them that such records have on average at least."""
-Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 
 def read_json(text: str, limits: Limits) -> Page | None:
@@ -57,7 +57,7 @@ def _add_json(made: BlockText, text: str, *, is_item: bool = False) -> bool:
         return False
     except RecursionError as error:
         raise UnreadableError("JSON nested too deeply") from error
-    add_records(made, [value] if is_item else _with_records(value))
+    add_records(made, [value] if is_item else _with_records(with_tables(value)))
     return True
 
 
@@ -169,5 +169,5 @@ def _named(path: str, shown: str) -> str:
 
 def _shown(value: Json) -> str:
     if isinstance(value, str):
-        return without_markup(value)
+        return without_markup(value).strip()
     return json.dumps(value, ensure_ascii=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from email import message_from_bytes
 from email.errors import MessageError
@@ -31,6 +31,8 @@ from localcrag.errors import UnreadableError
 from localcrag.types import CELL_SEPARATOR, NO_META, BlockKind, Meta, Page
 
 _PLAIN, _HTML = "text/plain", "text/html"
+_FAR_MORE, _MORE_WORDS = 1.5, 40
+"""How many times the words of a plain text its HTML has, and some more, if the plain one is a remnant."""
 _MAX_FORWARD_DEPTH = 10
 """Levels of forwarded messages that are read."""
 _MAX_ATTACHMENTS = 20
@@ -135,7 +137,7 @@ class MailReader:
         messages: list[Message] = []
         texts = 0
         attachments: list[_Leaf] = []
-        for leaf in _leaves(message):
+        for leaf in _leaves(message, self._limits):
             inner = _forwarded(leaf) if forwards else None
             if inner is not None:
                 messages.append(inner)
@@ -236,23 +238,49 @@ def _fields(message: Message) -> Meta:
     return fields_of([*shown, ("date", mail_day(str(message.get("Date", ""))))])
 
 
-def _leaves(part: Message) -> list[_Leaf]:
+def _leaves(part: Message, limits: Limits) -> list[_Leaf]:
     """The leaves of a part in their order.
 
-    Of alternatives only the first with plain text is taken, else the first with HTML, else all of them.
+    Of alternatives only the first with plain text is taken, else the first with HTML, else all of them. If
+    the HTML has far more text than the plain one, which then is a remnant, it is taken.
     """
     media_type = part.get_content_type()
     if not media_type.startswith("multipart/"):
         attached = part.get_content_disposition() == "attachment"
         return [_Leaf(part, media_type, one_line(_decoded(part.get_filename("") or "")), attached)]
-    found = [_leaves(inner) for inner in _parts(part)]
+    found = [_leaves(inner, limits) for inner in _parts(part)]
     if media_type == "multipart/alternative":
-        forms = (_PLAIN, _HTML)
-        found = next(
-            ([leaves] for form in forms for leaves in found if any(leaf.is_text(form) for leaf in leaves)),
-            found,
+        plain, html = (
+            [leaves for leaves in found if any(leaf.is_text(form) for leaf in leaves)]
+            for form in (_PLAIN, _HTML)
         )
+        if plain and html and _has_far_more(html[0], plain[0], limits):
+            plain = []
+        found = plain[:1] or html[:1] or found
     return [leaf for leaves in found for leaf in leaves]
+
+
+def _has_far_more(leaves: Sequence[_Leaf], than: Sequence[_Leaf], limits: Limits) -> bool:
+    """Whether the texts of some leaves have far more words than those of others."""
+    more, fewer = (sum(_word_count(leaf, limits) for leaf in each) for each in (leaves, than))
+    return more >= fewer * _FAR_MORE + _MORE_WORDS
+
+
+def _word_count(leaf: _Leaf, limits: Limits) -> int:
+    """The number of words of a text; 0 of one that cannot be read."""
+    if not leaf.is_text(_PLAIN, _HTML):
+        return 0
+    try:
+        text = clean(decode(_content(leaf.part), leaf.part.get_content_charset("")))
+        if leaf.media_type == _HTML:
+            from localcrag.documents.html_blocks import add_html
+
+            shown = BlockText(limits)
+            add_html(shown, text)
+            text = shown.page().text
+    except UnreadableError:
+        return 0
+    return len(text.split())
 
 
 def _parts(part: Message) -> Iterator[Message]:

@@ -1,0 +1,89 @@
+"""Tables of plain text whose cells are parted by commas or semicolons, or quoted and parted by blanks.
+
+Exports often have them under other names than ``.csv``: feeds of timetables (``stops.txt``), tables that R
+writes (``"name" "id"`` above ``"Lund" 12``). A run of lines is such a table if its first line names columns and
+nothing else could be meant, and a column below has numbers. What is not sure stays as it is.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Sequence
+
+from localcrag.documents.plain_records import PlainTable
+from localcrag.documents.table_rows import TableLine, row_text
+
+_MIN_ROWS, _MIN_COLUMNS, _MIN_QUOTED_COLUMNS = 3, 3, 2
+_MAX_LINE_CHARACTERS, _MAX_NAME_CHARACTERS = 5_000, 40
+_NAME = re.compile(r"(?=.*[^\W\d_])\S+(?: \S+)*")
+_NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?")
+_ALL_QUOTED = re.compile(r'"[^"]*"(?: "[^"]*")+')
+_ROW_NAME = "name"
+"""The name of a column of the names of rows, which R writes without one."""
+
+
+def delimited_tables(lines: Sequence[str]) -> Iterator[PlainTable]:
+    """The tables among the lines of a text whose cells are parted so, in order."""
+    at = 0
+    while at < len(lines):
+        table = _table(lines, at) if len(lines) - at > _MIN_ROWS else None
+        if table is not None:
+            yield table
+        at = table.end if table is not None else at + 1
+
+
+def _table(lines: Sequence[str], first: int) -> PlainTable | None:
+    """The table that begins with a line, if one does."""
+    delimiter, names = _header(lines[first])
+    if not names:
+        return None
+    widths = {len(names), len(names) + (delimiter == " ")}
+    rows: list[list[str]] = []
+    for line in lines[first + 1 :]:
+        cells = _cells(line, delimiter)
+        if len(cells) not in widths or not any(cells):
+            break
+        widths = {len(cells)}
+        rows.append(cells)
+    if len(rows) < _MIN_ROWS or not any(map(_are_numbers, zip(*rows, strict=True))):
+        return None
+    if len(rows[0]) > len(names):
+        names = [_ROW_NAME if _ROW_NAME not in names else "row", *names]
+    end = first + 1 + len(rows)
+    told = [TableLine(at, row_text(cells, names), False) for at, cells in enumerate(rows, first + 2)]
+    return PlainTable(first, end, told)
+
+
+def _header(line: str) -> tuple[str, list[str]]:
+    """What parts the cells of a line that names columns, and the names; none if it does not."""
+    if len(line) > _MAX_LINE_CHARACTERS:
+        return "", []
+    if _ALL_QUOTED.fullmatch(line):
+        return " ", _distinct(_cells(line, " "), _MIN_QUOTED_COLUMNS)
+    for delimiter in ",;":
+        if line.count(delimiter) >= _MIN_COLUMNS - 1 and f"{delimiter} " not in line:
+            return delimiter, _distinct(_cells(line, delimiter), _MIN_COLUMNS)
+    return "", []
+
+
+def _distinct(names: list[str], least: int) -> list[str]:
+    """The names of columns, if they are enough, all different, and nothing but names."""
+    are_names = all(len(name) <= _MAX_NAME_CHARACTERS and _NAME.fullmatch(name) for name in names)
+    return names if are_names and len(set(names)) == len(names) >= least else []
+
+
+def _cells(line: str, delimiter: str) -> list[str]:
+    """The cells of a line; none if a quote that it opens is closed in another."""
+    if not line.strip() or len(line) > _MAX_LINE_CHARACTERS:
+        return []
+    try:
+        return [cell.strip() for cell in next(csv.reader([line.strip("\r\n")], delimiter=delimiter, strict=True))]
+    except csv.Error:
+        return []
+
+
+def _are_numbers(column: Sequence[str]) -> bool:
+    """Whether a column has numbers and nothing else."""
+    filled = [cell for cell in column if cell and cell != "NA"]
+    return bool(filled) and all(map(_NUMBER.fullmatch, filled))
