@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from localcrag.crag.answering.queried_tables import read_query
+from localcrag.crag.answering.queried_tables import answered_by, read_query
 from localcrag.crag.answering.query_answers import answer_of, is_lookup
 from localcrag.crag.state import ComputedAnswer
 from localcrag.crag.table_answers.parsed_tables import tables_of
@@ -30,9 +30,8 @@ def answered(sql: str, rows: list[str] = BATS) -> ComputedAnswer | None:
     )
     if read is None:
         return None
-    query, probability, shown = read
-    assert probability == 0.8
-    return answer_of(query, result_of(query, shown), shown)
+    assert read.probability == 0.8
+    return answer_of(read.query, result_of(read.query, read.table), read.table)
 
 
 @pytest.mark.parametrize(
@@ -119,9 +118,9 @@ def test_a_look_up_reads_the_rows_that_it_names() -> None:
     (table,) = tables_of(passages(BATS))
     model = ScriptedQueries({"tree": ('SELECT "name" WHERE "roost" = \'tree\'', 0.8)})
     read = read_query(model, "What sleeps in a tree?", table)
-    assert read is not None and is_lookup(read[0])
+    assert read is not None and is_lookup(read.query)
     read = read_query(ScriptedQueries({"tree": ("SELECT COUNT(*)", 0.8)}), "How many, in a tree?", table)
-    assert read is not None and not is_lookup(read[0])
+    assert read is not None and not is_lookup(read.query)
 
 
 def test_rows_of_totals_do_not_count() -> None:
@@ -131,3 +130,54 @@ def test_rows_of_totals_do_not_count() -> None:
     assert found is not None
     assert found.computation.value == "59.3"
     assert found.computation.left_out == ("1 row of totals",)
+
+
+@pytest.mark.parametrize(
+    ("question", "sql", "conditions", "value"),
+    [
+        ("How many tree dwellers were seen in 2021?", "SELECT COUNT(*) WHERE \"roost\" = 'tree'", 2, "1"),
+        ("How many roost in a house?", "SELECT COUNT(*)", 1, "1"),
+        ("How many sleep in a tree or a cave?", "SELECT COUNT(*)", 1, "3"),
+        ("How many in a tree were seen in 2020?", "SELECT COUNT(*) WHERE \"roost\" = 'tree'", 1, "2"),
+    ],
+)
+def test_a_cell_that_a_query_passes_over_is_a_further_condition(
+    question: str, sql: str, conditions: int, value: str
+) -> None:
+    """But if no row meets it; neither is sure by itself."""
+    (table,) = tables_of(passages(BATS))
+    read = read_query(ScriptedQueries({"How many": (sql, 0.95)}), question, table)
+    assert read is not None
+    found = answered_by(read)
+    assert found is not None and not found.is_whole
+    assert len(found.query.conditions) == conditions
+    assert found.answer.computation.value == value
+
+
+def test_a_query_that_passes_over_nothing_stays_as_it_is() -> None:
+    (table,) = tables_of(passages(BATS))
+    for question, sql in (
+        ("How many roost in a tree?", "SELECT COUNT(*) WHERE \"roost\" = 'tree'"),
+        ("Is the Noctule one of a tree?", "SELECT \"roost\" WHERE \"name\" = 'Noctule'"),
+        ("How many slept in 2019?", "SELECT COUNT(*)"),
+    ):
+        read = read_query(ScriptedQueries({" ": (sql, 0.95)}), question, table)
+        assert read is not None
+        found = answered_by(read)
+        assert found is not None and found.is_whole and found.query == read.query
+
+
+def test_an_extreme_is_told_with_the_day_of_its_row_and_the_rows_that_count() -> None:
+    days = [
+        "date: 2021-04-02 · wind: 9.5 · weather: rain",
+        "date: 2021-04-03 · wind: 2.1 · weather: sun",
+        "date: 2021-04-04 · weather: rain",
+    ]
+    (table,) = tables_of(passages(days))
+    read = read_query(ScriptedQueries({" ": ('SELECT MAX("wind")', 0.95)}), "How strong was the wind?", table)
+    assert read is not None
+    found = answered_by(read)
+    assert found is not None
+    assert found.answer.text.startswith("The highest wind: 9.5 (2021-04-02) [1]")
+    assert found.answer.computation.rows == 2
+    assert found.answer.computation.left_out == ("1 row without a value of wind",)

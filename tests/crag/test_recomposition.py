@@ -315,6 +315,12 @@ def test_a_heading_stands_above_its_sentence_if_the_question_asks_for_what_it_te
     assert told("When was it dropped?") == ["Changes in 2.52.1", gone.text]
     assert told("Is the scheme gone?") == [gone.text]
     assert with_telling_headings([needs], "Which version is it?") == [needs], "it tells one by itself"
+    last = structured(
+        (BlockKind.HEADING, "Version 3.4.0"),
+        (BlockKind.ITEM, "This is the last release for Python 2; later ones need Python 3.6."),
+    )
+    head, _ = with_telling_headings(strips(last), "What is the last release that runs on Python 2?")
+    assert head.text == "Version 3.4.0", "other versions than its own"
     diary = structured((BlockKind.HEADING, "2026-05-02"), (BlockKind.PARAGRAPH, "Planted 12 tomatoes."))
     day, _ = with_telling_headings(strips(diary), "When were the tomatoes planted?")
     assert day.text == "2026-05-02", "twelve is no day"

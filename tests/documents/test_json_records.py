@@ -125,3 +125,12 @@ def test_lists_that_are_no_columns_stay_as_they_are() -> None:
     assert told([["a", "b"], ["c", "d"], ["e", "f"], ["g", "h"]])[0] == "a, b"
     assert told({"names": ["x", "y", "z"], "data": [[1, 2], [3, 4]]})[0].startswith("names: x, y, z")
     assert told({"line": {"x": [1, 2, 3], "y": [4, 5, 6]}})[0].startswith("line.x: 1, 2, 3")
+
+
+def test_the_objects_of_like_lists_below_keys_are_records_with_their_keys() -> None:
+    prizes = {f"Best {what}": [{"film": "Moana", "won": False}, {"film": what, "won": True}] for what in "abcd"}
+    assert told(prizes)[:2] == ["name: Best a\nfilm: Moana\nwon: false", "name: Best a\nfilm: a\nwon: true"]
+    few = {key: prizes[key] for key in list(prizes)[:3]}
+    assert told(few)[0] == "Best a.film: Moana\nBest a.won: false"
+    unlike = {**prizes, "Other": [{"n": 1, "of": 2}], "More": [{"x": 1, "y": 2}], "Rest": [{"z": 1, "q": 2}]}
+    assert told(unlike)[0].startswith("Best a.film: Moana")

@@ -316,3 +316,16 @@ def boxes_are_at_their_words(found: Page, page: Any) -> bool:
         if abs(across - middle) > 6 or abs(down - height) > 4:
             return False
     return len(found.boxes) > 12
+
+
+def test_an_installation_that_lacks_a_part_is_a_reason_to_skip(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, text in (("rapidocr", "import a_part_that_is_missing\n"), ("onnxruntime", "")):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    ocr._engine.cache_clear()
+    with pytest.raises(UnreadableError, match=r"^rapidocr cannot be loaded: .*a_part_that_is_missing"):
+        read_image(image(), Limits())

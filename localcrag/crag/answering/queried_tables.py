@@ -14,11 +14,12 @@ from localcrag.crag.answering.query_answers import answer_of
 from localcrag.crag.refinement.strip_kinds import is_row
 from localcrag.crag.state import ComputedAnswer, QuestionState
 from localcrag.crag.table_answers.parsed_tables import ParsedTable, tables_of
+from localcrag.crag.table_queries.missing_conditions import missing_conditions, with_conditions
 from localcrag.crag.table_queries.query_grammar import query_pattern
 from localcrag.crag.table_queries.query_prompt import narrowed, query_prompt
 from localcrag.crag.table_queries.query_results import result_of
 from localcrag.crag.table_queries.query_table import QueryTable
-from localcrag.crag.table_queries.said_values import said_values
+from localcrag.crag.table_queries.said_values import SaidValues, said_values
 from localcrag.crag.table_queries.table_query import QueryError, TableQuery, parsed_query
 from localcrag.errors import ConstraintError, ContextOverflow
 from localcrag.filters import matches
@@ -33,11 +34,15 @@ MAX_LOOKED_AT = 6
 
 @dataclass(frozen=True, slots=True)
 class QueriedTable:
-    """A query over a table, what it gives, and the probability that the model gives it."""
+    """A query over a table, what it gives, and the probability that the model gives it.
+
+    ``is_whole`` says that the model's own query passes over no cell of the table that the question says.
+    """
 
     query: TableQuery
     answer: ComputedAnswer
     probability: float
+    is_whole: bool = True
 
 
 def queried(state: QuestionState, model: QueryModel, kept: Sequence[Strip]) -> QueriedTable | None:
@@ -50,25 +55,37 @@ def queried(state: QuestionState, model: QueryModel, kept: Sequence[Strip]) -> Q
     """
     for table in _tables(state, kept):
         read = read_query(model, state.question, table)
-        if read is None:
-            continue
-        query, probability, shown = read
-        try:
-            answer = answer_of(query, result_of(query, shown), shown)
-        except QueryError:
-            continue
-        if answer is not None:
-            return QueriedTable(query, answer, probability)
+        if read is not None and (answered := answered_by(read)) is not None:
+            return answered
     return None
 
 
-def read_query(
-    model: QueryModel, question: str, table: ParsedTable
-) -> tuple[TableQuery, float, QueryTable] | None:
-    """The query that a model reads a question as, its probability, and the table as it was shown.
+def answered_by(read: ReadQuery) -> QueriedTable | None:
+    """What a query gives, with the conditions that it passed over, if any row meets these; None if nothing."""
+    missing = missing_conditions(read.query, read.table, read.said)
+    completed = with_conditions(read.query, missing) if missing else None
+    for query in filter(None, (completed, read.query)):
+        try:
+            answer = answer_of(query, result_of(query, read.table), read.table)
+        except QueryError:
+            continue
+        if answer is not None and (query is read.query or answer.computation.rows):
+            return QueriedTable(query, answer, read.probability, not missing)
+    return None
 
-    None if it says that the table does not answer.
-    """
+
+@dataclass(frozen=True, slots=True)
+class ReadQuery:
+    """The query that a model reads a question as, its probability, and the table and cells that it was shown."""
+
+    query: TableQuery
+    probability: float
+    table: QueryTable
+    said: SaidValues
+
+
+def read_query(model: QueryModel, question: str, table: ParsedTable) -> ReadQuery | None:
+    """The query that a model reads a question as; None if it says that the table does not answer."""
     whole = QueryTable.of_parsed(table)
     said = said_values(question, whole)
     shown = narrowed(whole, question, said)
@@ -77,7 +94,7 @@ def read_query(
         query = parsed_query(written.text)
     except (ConstraintError, ContextOverflow, QueryError):
         return None
-    return None if query is None else (query, written.probability, shown)
+    return None if query is None else ReadQuery(query, written.probability, shown, said)
 
 
 def _tables(state: QuestionState, kept: Sequence[Strip]) -> Iterator[ParsedTable]:

@@ -62,7 +62,7 @@ def compute_unsure(state: QuestionState, kept: Sequence[Strip]) -> Steps[tuple[C
     if read is None or is_lookup(read.query) or read.probability < TELLING:
         return None
     yield Computed(read.answer.computation)
-    return read.answer, read.probability >= SURE
+    return read.answer, read.is_whole and read.probability >= SURE
 
 
 def _read(state: QuestionState, rows: Sequence[Strip]) -> QueriedTable | None:

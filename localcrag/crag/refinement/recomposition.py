@@ -43,7 +43,7 @@ MIN_LEAD_WORDS = 4
 says nothing without the whole list, "The following is not covered:" does."""
 MAX_COMPLETED_WIDTH = 320
 """The widest paragraph that is quoted in whole where one of its sentences answers."""
-_WHICH = r"\b(?:which|what|welche[rsmn]?|quel(?:le)?)"
+_WHICH = r"\b(?:which|what(?: (?:is|was) the)?|welche[rsmn]?|quel(?:le)?)"
 _SECTION_ASKED = re.compile(
     rf"{_WHICH} (?:chapter|kapitel|section|abschnitt|article|artikel|paragraph|clause)\b", re.IGNORECASE
 )
@@ -70,9 +70,9 @@ _CASE = re.compile(
     re.IGNORECASE,
 )
 """A case that something holds in, with its bound and unit: "more than 60 days", "entre 60 et 30 jours"."""
-_WHEN_ASKED = re.compile(
-    r"(?:(?:since|until|by|seit|bis|ab|depuis) )?(?:when|wann|quand|cuándo|quando)\b", re.IGNORECASE
-)
+_WHEN_ASKED = re.compile(r"(?:(?:since|until|by|seit|bis|ab|depuis) )?(?:when|wann|quando?|cu[áa]ndo)\b", re.I)
+_OF_ENTRY = re.compile(r"\bthis (?:is the (?:\w+ )?)?(?:release|version|edition)\b", re.I)
+"""How a text speaks of the entry that it stands in, whose heading tells which that is."""
 _EVENT_ASKED = re.compile(
     rf"\b(?:in|since|with|from|as of|until|seit|mit|ab|bis|dans|depuis|avec) {_WHICH}\b", re.I
 )
@@ -190,7 +190,8 @@ def with_telling_headings(
         if of_section or of_entry:
             above = _headings_of(strip, neighbours)
             heading = next((each for each in above if is_telling(each.text)), None)
-            if heading and is_enough(strip.text) and not (of_event and _names_entry(heading.text)):
+            is_told = is_enough(strip.text) and not _OF_ENTRY.search(strip.text)
+            if heading and is_told and not (of_event and _names_entry(heading.text)):
                 heading = None
         else:
             heading = naming_heading(strip, asked, _headings_of(strip, neighbours, to_title=True))

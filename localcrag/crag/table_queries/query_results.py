@@ -103,9 +103,16 @@ def _aggregated(query: TableQuery, table: QueryTable, rows: list[int]) -> QueryR
         text, of_rows = _computed(target, table, rows)
         texts.append(text)
         if target.function != "SHARE":
-            without = max(without, len(rows) - len(of_rows))
+            without = max(without, len(rows) - _with_value(target, table, rows, of_rows))
             named = tuple(of_rows)
     return QueryResult((ResultLine(tuple(texts), named),), tuple(rows), without)
+
+
+def _with_value(target: Target, table: QueryTable, rows: list[int], named: list[int]) -> int:
+    """How many rows a target has a value of; ``named`` are those that it is made from."""
+    if target.function in ("MIN", "MAX") and target.expression is not None:
+        return len(_measures(target.expression, table, rows))
+    return len(named)
 
 
 def _grouped(query: TableQuery, table: QueryTable, rows: list[int]) -> QueryResult:

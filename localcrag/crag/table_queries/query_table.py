@@ -127,10 +127,15 @@ class QueryTable:
 
     @property
     def label(self) -> str:
-        """The name of the column that tells the rows apart: the first of texts that are all different."""
-        texts = [column for column in self.columns.values() if not column.is_ordered]
-        telling = [column for column in texts if len(column.distinct) == self.size]
-        return (telling or texts or list(self.columns.values()))[0].name
+        """The name of the column that tells the rows apart: the first of texts that are all different.
+
+        Without one the first column, if that has dates that are all different, else the first of texts.
+        """
+        columns = list(self.columns.values())
+        texts = [column for column in columns if not column.is_ordered]
+        days = [column for column in columns[:1] if column.typed.kind is ColumnKind.DATE]
+        telling = [column for column in (*texts, *days) if len(column.distinct) == self.size]
+        return (telling or texts or columns)[0].name
 
 
 def plain_value(value: Value) -> str:

@@ -71,19 +71,29 @@ def add_records(made: BlockText, value: Json) -> None:
 def _with_records(value: Json, depth: int = _MAX_DEPTH) -> Json:
     """A value in which objects of like objects are lists of records, each with its key as the first field.
 
-    So ``{"Oslo": {"zone": 1}, "Rome": {"zone": 2}, …}`` has a row for each town. Lists stay as they are.
+    So ``{"Oslo": {"zone": 1}, "Rome": {"zone": 2}, …}`` has a row for each town, and so have the objects of
+    lists below keys: ``{"Best song": [{"film": "Moana"}, …], …}``. Other lists stay as they are.
     """
     if not isinstance(value, dict) or not depth:
         return value
     inner = {key: _with_records(item, depth - 1) for key, item in value.items()}
-    records = [item for item in inner.values() if isinstance(item, dict)]
-    fields = set[str]().union(*records)
-    if len(records) < max(MIN_KEYED_RECORDS, len(inner)) or not fields:
+    keyed = [(key, record) for key, item in inner.items() for record in _like(item)]
+    fields = set[str]().union(*(record for _, record in keyed))
+    if len(inner) < MIN_KEYED_RECORDS or not all(map(_like, inner.values())) or not fields:
         return inner
-    if sum(map(len, records)) < MIN_SHARED_FIELDS * len(fields) * len(records):
+    if sum(len(record) for _, record in keyed) < MIN_SHARED_FIELDS * len(fields) * len(keyed):
         return inner
     name = "key" if "name" in fields else "name"
-    return [{name: key, **record} for key, record in zip(inner, records, strict=True)]
+    return [{name: key, **record} for key, record in keyed]
+
+
+def _like(value: Json) -> list[dict[str, Json]]:
+    """The records that a value below a key is: an object, or a list of objects; else none."""
+    if isinstance(value, dict):
+        return [value]
+    if not isinstance(value, list) or not _is_table(value):
+        return []
+    return [item for item in value if isinstance(item, dict)]
 
 
 def _records(value: Json) -> Iterator[str]:

@@ -121,8 +121,10 @@ def _engine() -> Any:
     if package is None or package.origin is None or not can_recognise():
         raise UnreadableError(IMAGE_NEEDS_OCR, hint=OCR_HINT)
     os.environ[NO_TELEMETRY] = "1"
-    from rapidocr import RapidOCR
-
+    try:
+        from rapidocr import RapidOCR
+    except ImportError as error:
+        raise UnreadableError(f"rapidocr cannot be loaded: {error}", hint=OCR_HINT) from error
     folder = Path(package.origin).parent / "models"
     models = {name: next(folder.glob(f"*_{name.lower()}_*.onnx"), None) for name in ("Det", "Rec")}
     if None in models.values():

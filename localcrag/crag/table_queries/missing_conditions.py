@@ -1,0 +1,90 @@
+"""What a question says of the cells of a table and a query leaves out.
+
+A query that passes over a word of the question which is a cell of the table ("of the **EU** in **2020**")
+answers another question. Such conditions are found without the language model, by the cells alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from localcrag.crag.table_answers.table_values import ColumnKind, roots
+from localcrag.crag.table_queries.query_grammar import MAX_CONDITIONS
+from localcrag.crag.table_queries.query_table import QueryColumn, QueryTable
+from localcrag.crag.table_queries.said_values import SaidValues
+from localcrag.crag.table_queries.table_query import Condition, TableQuery
+
+_YEAR = re.compile(r"1[5-9]\d\d|20\d\d")
+_MIN_CHARACTERS = 2
+_SAY_LITTLE = frozenset({"yes", "no", "none", "true", "false"})
+"""Cells of many columns, whose words a question has for other reasons."""
+
+
+def missing_conditions(query: TableQuery, table: QueryTable, said: SaidValues) -> tuple[Condition, ...]:
+    """The conditions that a question says and a query has not.
+
+    A cell counts if it stands in one column alone, which the query does not name, and no name of the table or
+    of a column has its words, nor a condition of the query; a year, if one column has it.
+
+    Args:
+        query: the query.
+        table: the table as the model was shown it.
+        said: what the question says of its cells.
+    """
+    named = {each for name in (*table.names, *table.columns) for each in roots(name)}
+    used = {each for condition in query.conditions for value in condition.values for each in roots(value)}
+    asked = {*query.columns}
+    found = [
+        *_cells(table, said, named | used, asked),
+        *_years(table, said, named | used | {str(query.limit)}, asked),
+    ]
+    return tuple(found)
+
+
+def with_conditions(query: TableQuery, conditions: tuple[Condition, ...]) -> TableQuery | None:
+    """A query with further conditions; None if these are too many."""
+    every = (*query.conditions, *conditions)
+    return replace(query, conditions=every) if len(every) <= MAX_CONDITIONS else None
+
+
+def _cells(table: QueryTable, said: SaidValues, known: set[str], asked: set[str]) -> Iterator[Condition]:
+    by_words: dict[tuple[str, ...], list[str]] = {}
+    for column, cells in said.cells.items():
+        for cell in cells:
+            by_words.setdefault(roots(cell), []).append(column)
+    for column, cells in said.cells.items():
+        if column not in table.columns or column in asked:
+            continue
+        told = tuple(
+            cell
+            for cell in cells
+            if len(cell) >= _MIN_CHARACTERS
+            and len(by_words[roots(cell)]) == 1
+            and cell.casefold() not in _SAY_LITTLE
+            and not known.intersection(roots(cell))
+        )
+        if told:
+            operator = "=" if len(told) == 1 else "IN"
+            yield Condition(column, operator, told, are_texts=True)
+
+
+def _years(table: QueryTable, said: SaidValues, known: set[str], asked: set[str]) -> Iterator[Condition]:
+    years = [period for period in said.periods if _YEAR.fullmatch(period)]
+    if len(years) != 1 or years[0] in known:
+        return
+    having = [column for column in table.columns.values() if _has_year(column, years[0])]
+    if len(having) == 1 and having[0].name not in asked:
+        if having[0].is_number:
+            yield Condition(having[0].name, "=", (years[0],))
+        else:
+            yield Condition(having[0].name, "LIKE", (years[0],), are_texts=True)
+
+
+def _has_year(column: QueryColumn, year: str) -> bool:
+    if column.typed.kind is ColumnKind.YEAR:
+        return any(value is not None and str(value) == year for value in column.typed.values)
+    return column.kind == "date" and any(
+        value is not None and str(value).startswith(year) for value in column.typed.values
+    )
