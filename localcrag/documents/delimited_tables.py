@@ -1,8 +1,8 @@
 """Tables of plain text whose cells are parted by commas or semicolons, or quoted and parted by blanks.
 
 Exports often have them under other names than ``.csv``: feeds of timetables (``stops.txt``), tables that R
-writes (``"name" "id"`` above ``"Lund" 12``). A run of lines is such a table if its first line names columns and
-nothing else could be meant, and a column below has numbers. What is not sure stays as it is.
+writes (``"name" "id"`` above ``"Lund" 12``). A run of lines is such a table if its first line names columns
+and nothing else could be meant, and a column below has numbers. What is not sure stays as it is.
 """
 
 from __future__ import annotations
@@ -78,7 +78,9 @@ def _cells(line: str, delimiter: str) -> list[str]:
     if not line.strip() or len(line) > _MAX_LINE_CHARACTERS:
         return []
     try:
-        return [cell.strip() for cell in next(csv.reader([line.strip("\r\n")], delimiter=delimiter, strict=True))]
+        return [
+            cell.strip() for cell in next(csv.reader([line.strip("\r\n")], delimiter=delimiter, strict=True))
+        ]
     except csv.Error:
         return []
 

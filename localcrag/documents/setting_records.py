@@ -5,8 +5,9 @@
       native_name: Hmoob
 
 They are data and no settings if there are several at the top of a file, or below one of its top keys, with
-the same fields, plain values, and no comments between them; the fields of an item may have fields. So are the items of a list that are mappings in
-braces, each on a line ("- {vessel: Tern, what: launch}"), and the tables of an array of TOML ("[[sensors]]").
+the same fields, plain values, and no comments between them; the fields of an item may have fields. So are
+the items of a list that are mappings in braces, each on a line ("- {vessel: Tern, what: launch}"), and the
+tables of an array of TOML ("[[sensors]]").
 """
 
 from __future__ import annotations
@@ -190,20 +191,18 @@ def _plain_fields(keys: Sequence[YamlKey], *, of_item: bool) -> tuple[YamlKey, .
     """
     fields: list[YamlKey] = []
     outer: YamlKey | None = None
-    inner = 0
+    column = 0
     for key in keys:
         if key.column == keys[0].column:
-            outer, inner = key, 0
-            if key.is_scalar:
-                fields.append(key)
-            elif key.has_value:
+            outer, column = key, 0
+            if key.has_value and not key.is_scalar:
                 return ()
-        elif outer is None or outer.has_value or not of_item or not key.is_scalar:
+            fields += [key] if key.has_value else []
+            continue
+        column = column or key.column
+        if outer is None or outer.has_value or not of_item or not key.is_scalar or key.column != column:
             return ()
-        elif key.column != (inner := inner or key.column):
-            return ()
-        else:
-            fields.append(key._replace(name=f"{_bare(outer.name)}.{_bare(key.name)}"))
+        fields.append(key._replace(name=f"{_bare(outer.name)}.{_bare(key.name)}"))
     return tuple(fields) if fields and fields[-1].at == keys[-1].at else ()
 
 

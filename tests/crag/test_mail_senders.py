@@ -32,6 +32,9 @@ def found(text: str, passage: Passage) -> Strip:
         ("Wer hatte die Idee?", IDEA, True),
         ("What was thought of?", IDEA, False),
         (WHO, "They are small.", False),
+        ("Who wrote to the list that they are small?", "They are small.", True),
+        ("Wer hat geschrieben, dass sie klein sind?", "They are small.", True),
+        ("What did she write of them?", "They are small.", False),
     ],
 )
 def test_the_header_of_a_mail_says_who_speaks(question: str, text: str, shown: bool) -> None:

@@ -158,7 +158,7 @@ def test_a_query_that_passes_over_nothing_stays_as_it_is() -> None:
     (table,) = tables_of(passages(BATS))
     for question, sql in (
         ("How many roost in a tree?", "SELECT COUNT(*) WHERE \"roost\" = 'tree'"),
-        ("Is the Noctule one of a tree?", "SELECT \"roost\" WHERE \"name\" = 'Noctule'"),
+        ("Is the Noctule one of a tree?", 'SELECT "roost" WHERE "name" = \'Noctule\''),
         ("How many slept in 2019?", "SELECT COUNT(*)"),
     ):
         read = read_query(ScriptedQueries({" ": (sql, 0.95)}), question, table)

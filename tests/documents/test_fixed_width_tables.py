@@ -242,7 +242,11 @@ def test_any_number_of_tabs_parts_the_cells_and_a_note_behind_belongs_to_the_las
     [
         (
             'id,stop_name,lat\n1,"Pier, north",54.1\n2,Mill,54.2\n3,,54.3\n',
-            ["id: 1 · stop_name: Pier, north · lat: 54.1", "id: 2 · stop_name: Mill · lat: 54.2", "id: 3 · lat: 54.3"],
+            [
+                "id: 1 · stop_name: Pier, north · lat: 54.1",
+                "id: 2 · stop_name: Mill · lat: 54.2",
+                "id: 3 · lat: 54.3",
+            ],
         ),
         (
             "Ort;Jahr;Menge\nKiel;2020;1,5\nBonn;2021;1,7\nUlm;2022;2,5\n",

@@ -110,7 +110,9 @@ def test_tables_that_are_held_by_their_columns_are_records() -> None:
         "data.name: Halley\ndata.diameter: 11\ndata.near: null",
         "data.name: Encke\ndata.diameter: 5\ndata.near: Y",
     ]
-    described = {"result": {"columns": [{"name": "town"}, {"name": "rain"}], "rows": [["Oslo", 1], ["Rome", 2]]}}
+    described = {
+        "result": {"columns": [{"name": "town"}, {"name": "rain"}], "rows": [["Oslo", 1], ["Rome", 2]]}
+    }
     assert told(described) == [
         "result.rows.town: Oslo\nresult.rows.rain: 1",
         "result.rows.town: Rome\nresult.rows.rain: 2",
@@ -128,7 +130,9 @@ def test_lists_that_are_no_columns_stay_as_they_are() -> None:
 
 
 def test_the_objects_of_like_lists_below_keys_are_records_with_their_keys() -> None:
-    prizes = {f"Best {what}": [{"film": "Moana", "won": False}, {"film": what, "won": True}] for what in "abcd"}
+    prizes = {
+        f"Best {what}": [{"film": "Moana", "won": False}, {"film": what, "won": True}] for what in "abcd"
+    }
     assert told(prizes)[:2] == ["name: Best a\nfilm: Moana\nwon: false", "name: Best a\nfilm: a\nwon: true"]
     few = {key: prizes[key] for key in list(prizes)[:3]}
     assert told(few)[0] == "Best a.film: Moana\nBest a.won: false"

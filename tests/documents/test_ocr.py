@@ -329,7 +329,9 @@ def test_narrow_columns_above_a_title_are_read_one_after_the_other() -> None:
     assert told[-2:] == ["What they all said", "by Eve Lund"]
     assert told[0].startswith("Ann has said so 0. Ann has said so 1.")
     assert [text.split()[0] for text in told[:-2]] == ["Ann", "Bob", "Cleo", "Dan"]
-    cells = [line(f"{at}{number}", 110 * at, 12 * number, 110 * at + 90) for at in range(4) for number in range(9)]
+    cells = [
+        line(f"{at}{number}", 110 * at, 12 * number, 110 * at + 90) for at in range(4) for number in range(9)
+    ]
     assert "00 · column 2: 10" in texts(cells)[0], "cells of a word are read row by row"
 
 

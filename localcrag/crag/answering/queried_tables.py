@@ -61,7 +61,7 @@ def queried(state: QuestionState, model: QueryModel, kept: Sequence[Strip]) -> Q
 
 
 def answered_by(read: ReadQuery) -> QueriedTable | None:
-    """What a query gives, with the conditions that it passed over, if any row meets these; None if nothing."""
+    """What a query gives, with the conditions that it passed over if any row meets these; None if nothing."""
     missing = missing_conditions(read.query, read.table, read.said)
     completed = with_conditions(read.query, missing) if missing else None
     for query in filter(None, (completed, read.query)):
@@ -76,7 +76,7 @@ def answered_by(read: ReadQuery) -> QueriedTable | None:
 
 @dataclass(frozen=True, slots=True)
 class ReadQuery:
-    """The query that a model reads a question as, its probability, and the table and cells that it was shown."""
+    """The query that a model reads a question as, its probability, and the table and the cells it was shown."""
 
     query: TableQuery
     probability: float

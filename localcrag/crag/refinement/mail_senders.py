@@ -1,4 +1,4 @@
-"""Who speaks in a mail: the line with its sender, for a sentence in which somebody says "I".
+"""Who speaks in a mail: the line with its sender, for a sentence that says "I" or whose author is asked for.
 
 "Who had the idea of containers?" is answered by "I thought about creating containers" only below the line
 that says whose words these are: the header of the mail, or "On Saturday, Ann Weld wrote:" above a quoted one.
@@ -22,6 +22,16 @@ _PERSON_ASKED = re.compile(
     re.IGNORECASE,
 )
 """How a question asks for a person."""
+_SPEAKER_ASKED = re.compile(
+    r"\bwho (?:(?:has|had|was|is|first|originally|else|then|also) )*"
+    r"(?:ask|post|wr[io]t|report|suggest|propos|sen[dt]|sa(?:id|ys)"
+    r"|announc|offer|repl|answer|complain|explain|recommend|shar|contribut|request|wonder|submit|mention"
+    r"|point|want|warn|confirm|thank|invit|object|agree|stat|tell|told)\w*"
+    r"|\bwer (?:\w+ )*(?:fragte|schrieb|sagte|meldete|antwortete|bat|schlug|gefragt|geschrieben|gesagt"
+    r"|gemeldet|geantwortet|gebeten|vorgeschlagen)\b",
+    re.IGNORECASE,
+)
+"""How a question asks for whoever said what a mail has."""
 
 
 def sender_line(strip: Strip, question: str, neighbours: Neighbours | None = None) -> Strip | None:
@@ -34,9 +44,11 @@ def sender_line(strip: Strip, question: str, neighbours: Neighbours | None = Non
 
     Returns:
         The header of the mail, or the line that leads in to it as one that is quoted; None if the question
-        asks for no person, nobody speaks of himself in the strip, or it is of no mail.
+        asks for no person, nobody speaks of himself in the strip and it does not ask who said it, or the
+        strip is of no mail.
     """
-    if _PERSON_ASKED.search(question) is None or not is_in_first_person(strip):
+    is_speaker = _SPEAKER_ASKED.search(question) is not None
+    if not is_speaker and (_PERSON_ASKED.search(question) is None or not is_in_first_person(strip)):
         return None
     is_quoted, passage, end = is_of_earlier_mail(strip), strip.passage, strip.start
     for _ in range(MAX_PASSAGES_TO_SENDER):

@@ -70,7 +70,9 @@ _CASE = re.compile(
     re.IGNORECASE,
 )
 """A case that something holds in, with its bound and unit: "more than 60 days", "entre 60 et 30 jours"."""
-_WHEN_ASKED = re.compile(r"(?:(?:since|until|by|seit|bis|ab|depuis) )?(?:when|wann|quando?|cu[áa]ndo)\b", re.I)
+_WHEN_ASKED = re.compile(
+    r"(?:(?:since|until|by|seit|bis|ab|depuis) )?(?:when|wann|quando?|cu[áa]ndo)\b", re.I
+)
 _OF_ENTRY = re.compile(r"\bthis (?:is the (?:\w+ )?)?(?:release|version|edition)\b", re.I)
 """How a text speaks of the entry that it stands in, whose heading tells which that is."""
 _EVENT_ASKED = re.compile(

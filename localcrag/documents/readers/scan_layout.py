@@ -163,7 +163,7 @@ def _fills(side: Sequence[RecognisedLine], width: float) -> bool:
 
 
 def _are_narrow(side: Sequence[RecognisedLine]) -> bool:
-    """Whether a side is narrow columns of a text: of many lines, of several words, most of which fill them."""
+    """Whether a side is narrow columns of a text: of many lines of several words, most of which fill them."""
     starts = [0, *_gaps(side), len(side)]
     return all(_is_narrow(side[first:end]) for first, end in pairwise(starts))
 
