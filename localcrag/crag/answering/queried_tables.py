@@ -76,7 +76,7 @@ def answered_by(read: ReadQuery) -> QueriedTable | None:
 
 @dataclass(frozen=True, slots=True)
 class ReadQuery:
-    """The query that a model reads a question as, its probability, and the table and the cells it was shown."""
+    """The query that a model reads a question as, its probability, and the table and cells it was shown."""
 
     query: TableQuery
     probability: float
