@@ -364,6 +364,7 @@ CASH = (
         ("Who took the cash to the bank in spring?", 0, False),
         ("The cash we took to the bank, total?", 0, True),
         ("The cash of spring, in all", 1, True),
+        ("How much went for stamps in total from 2019 to 2022?", 1, True),
     ],
 )
 def test_a_part_is_not_shown_as_the_whole_with_confidence(question: str, best: int, doubtful: bool) -> None:

@@ -286,6 +286,8 @@ def test_a_time_that_is_past_is_no_superlative_and_a_total_loss_no_sum() -> None
     assert asks_for_rows("What was the last delivery of oak?") and recognised("Which is the last month?")
     assert not asks_for_total("How soon must it be usable after a total loss?")
     assert asks_for_total("What is the total of the fees?")
+    assert asks_for_total("How much rain fell in the whole of 2013?")
+    assert asks_for_total("What is the mean starting salary in the west?")
 
 
 RATES = [

@@ -31,7 +31,7 @@ from localcrag.crag.state import QuestionState
 from localcrag.crag.table_answers.foreign_wording import asks_over_rows
 from localcrag.crag.table_answers.lookup_questions import asks_over_groups
 from localcrag.crag.table_answers.table_questions import asks_for_rows
-from localcrag.crag.table_answers.total_wording import asks_for_total
+from localcrag.crag.table_answers.total_wording import asks_for_total, asks_for_total_of_years
 from localcrag.languages import language_of
 from localcrag.types import BlockKind, Grade, GraderKind, Passage, Policy, Strip, Verdict
 
@@ -140,6 +140,8 @@ def goes_over_rows(state: QuestionState, kept: Sequence[Strip]) -> bool:
         return False
     reads = (asks_for_rows, asks_over_rows, asks_for_total, asks_over_groups)
     over_rows = any(asks(question) for asks in reads)
+    if asks_for_total_of_years(question):
+        return True
     if not is_one_of_many(question, best):
         may_add_up = over_rows or _MUCH_ASKED.search(question) is not None
         counts = asks_for_rows(question) and _COUNT_ASKED.search(question) is not None

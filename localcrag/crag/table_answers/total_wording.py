@@ -1,4 +1,4 @@
-"""How a question says that it asks for a sum."""
+"""How a question says that it asks for a sum or a mean."""
 
 from __future__ import annotations
 
@@ -6,12 +6,23 @@ import re
 
 _TOTAL_ASKED = re.compile(
     r"(?<!\ba )\b(?:total|totals)\b|\b(?:altogether|in all|all together|in sum|sum of|adds? up|added up)\b"
+    r"|\b(?:in|for|during|over) the (?:whole|entire)\b|\bthe (?:mean|average) [^\W\d]+ [^\W\d]+"
     r"|\btogether\W*$|\b(?:insgesamt|zusammen|gesamtsumme|summe)\b|\bau total\b|\ben total\b|\bin totale\b",
     re.IGNORECASE,
 )
-"""How a question says that it asks for a sum: in English, German, French, Spanish, Italian."""
+"""How a question says that it asks for a sum or a mean: in English, German, French, Spanish, Italian."""
+_SPAN_OF_YEARS = re.compile(
+    r"\b(?:from|between|since|von|zwischen|de|entre|da|desde) (?:19|20)\d\d"
+    r" (?:to|until|till|through|and|bis|und|à|et|a|y|e|hasta) (?:19|20)\d\d\b",
+    re.IGNORECASE,
+)
 
 
 def asks_for_total(question: str) -> bool:
-    """Whether a question asks for the sum of several numbers, wherever it says so: "tax of May, total"."""
+    """Whether a question asks for the sum or mean of several numbers, wherever it says so: "tax, total"."""
     return _TOTAL_ASKED.search(question) is not None
+
+
+def asks_for_total_of_years(question: str) -> bool:
+    """Whether a question asks for the sum or mean of several years, of which no row has it."""
+    return asks_for_total(question) and _SPAN_OF_YEARS.search(question) is not None
