@@ -33,6 +33,9 @@ IN_HOUSES = "SELECT COUNT(*) WHERE \"roost\" = 'house'"
 SPECIES = "How many species of the survey live in a tree?"
 WEARY = "Which of our animals is the weariest?"
 MOST_SLEEP = 'SELECT "name" ORDER BY "sleep_total" DESC LIMIT 1'
+NAP = "How long a nap has the Noctule?"
+OF_NOCTULE = "SELECT \"sleep_total\" WHERE \"name\" = 'Noctule'"
+OF_GREY_BAT = "SELECT \"sleep_total\" WHERE \"roost\" = 'cave'"
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,7 @@ def asked(question: str, written: tuple[str, float] | None) -> tuple[QuestionSta
         replace(world.adapters, store=store, query_model=model), world.options, question, question, None
     )
     rows = [strip_at(document[0], block.start, block.end) for block in document[0].blocks[:2]]
-    return state, [replace(row, score=0.1) for row in rows]
+    return state, [replace(row, score=0.1 / place) for place, row in enumerate(rows, 1)]
 
 
 @pytest.mark.parametrize(
@@ -75,8 +78,11 @@ def asked(question: str, written: tuple[str, float] | None) -> tuple[QuestionSta
             ('SELECT "name" WHERE "roost" = \'tree\'', 0.9),
             None,
             False,
-            id="a look-up",
+            id="a look-up of several rows",
         ),
+        pytest.param(NAP, (OF_NOCTULE, 0.6), "19.5", True, id="a look-up of the row that was found"),
+        pytest.param(NAP, (OF_NOCTULE, 0.4), None, False, id="the same, improbable"),
+        pytest.param(NAP, (OF_GREY_BAT, 0.8), None, False, id="a look-up of another row"),
         pytest.param(
             "Wie viele Arten der Erhebung leben in einem tree?", (IN_TREES, 0.9), "2", False, id="German"
         ),

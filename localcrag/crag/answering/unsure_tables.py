@@ -21,6 +21,8 @@ CONFIRMING = 0.35
 """The least probability of a query that confirms what rules computed."""
 TELLING, SURE = 0.3, 0.9
 """The least probability of a query whose answer is shown, and of one that is sure by itself."""
+LOOKED_UP = 0.5
+"""The least probability of a query that looks up a cell of the row that was found."""
 OVERRULING = 0.6
 """The least probability of a query that is shown in the place of what rules computed with words left out."""
 LEFT_OUT = "no column or cell of the table has these words of your question, which were left out: {words}"
@@ -29,12 +31,15 @@ LEFT_OUT = "no column or cell of the table has these words of your question, whi
 def confirmed(state: QuestionState, computed: ComputedAnswer) -> Steps[tuple[ComputedAnswer, bool]]:
     """What was computed for a question, and whether the language model reads it as that.
 
-    If it gives the same, its words are shown, which name the column that is asked for.
+    If it gives the same, its words are shown, which name the column that is asked for. So are they if it meets
+    a cell that the question says and the rules may have passed over.
     """
     yield from ()
     read = _read(state, computed.rows)
-    if read is None or not _agree(read, computed):
+    if read is None:
         return computed, False
+    if not _agree(read, computed):
+        return (computed if read.is_whole or read.probability < OVERRULING else read.answer), False
     return read.answer, read.probability >= CONFIRMING
 
 
@@ -59,10 +64,21 @@ def compute_unsure(state: QuestionState, kept: Sequence[Strip]) -> Steps[tuple[C
             if words and not is_sure:
                 yield Degraded("answer", LEFT_OUT.format(words=", ".join(words)))
             return computed, is_sure
-    if read is None or is_lookup(read.query) or read.probability < TELLING:
+    if read is None or read.probability < TELLING:
         return None
+    is_sure = read.probability >= SURE
+    if is_lookup(read.query):
+        is_sure = read.probability >= LOOKED_UP and _is_of_best_row(read, kept)
+        if not is_sure:
+            return None
     yield Computed(read.answer.computation)
-    return read.answer, read.is_whole and read.probability >= SURE
+    return read.answer, read.is_whole and is_sure
+
+
+def _is_of_best_row(read: QueriedTable, kept: Sequence[Strip]) -> bool:
+    """Whether a query looks up cells of one row, which is the best strip."""
+    best = max(kept, key=lambda strip: strip.score, default=None)
+    return best is not None and [row.text for row in read.answer.rows] == [best.text]
 
 
 def _read(state: QuestionState, rows: Sequence[Strip]) -> QueriedTable | None:
