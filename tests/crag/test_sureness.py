@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from localcrag.crag.doubts.expected_answers import lacks_quantity
+from localcrag.crag.doubts.expected_answers import lacks_expected, lacks_quantity
 from localcrag.crag.doubts.sureness import (
     borne_out,
     goes_over_rows,
@@ -319,6 +319,15 @@ def test_what_asks_for_a_number_or_a_time_is_not_told_without_one(
 )
 def test_a_time_that_is_asked_for_as_well_is_missed(question: str, text: str, lacks: bool) -> None:
     assert lacks_quantity(question, [whole(passage(text), 0.9)]) is lacks
+
+
+def test_who_asked_is_told_by_what_asks() -> None:
+    question = "Who asked whether the old tools are obsolete?"
+    reply, asked = (
+        whole(passage(text), 0.9) for text in ("We still plan to maintain them.", "Are they obsolete?")
+    )
+    assert lacks_expected(question, [reply]) and not lacks_expected(question, [asked])
+    assert not lacks_expected("Who maintains them?", [reply])
 
 
 LEAGUE = [

@@ -34,8 +34,8 @@ SPECIES = "How many species of the survey live in a tree?"
 WEARY = "Which of our animals is the weariest?"
 MOST_SLEEP = 'SELECT "name" ORDER BY "sleep_total" DESC LIMIT 1'
 NAP = "How long a nap has the Noctule?"
-OF_NOCTULE = "SELECT \"sleep_total\" WHERE \"name\" = 'Noctule'"
-OF_GREY_BAT = "SELECT \"sleep_total\" WHERE \"roost\" = 'cave'"
+OF_NOCTULE = 'SELECT "sleep_total" WHERE "name" = \'Noctule\''
+OF_GREY_BAT = 'SELECT "sleep_total" WHERE "roost" = \'cave\''
 
 
 @dataclass(frozen=True)

@@ -89,6 +89,13 @@ _NO_COUNT = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 """A time of day, a year, or the number of a row, which count nothing."""
+_ASKER_ASKED = re.compile(
+    r"\bwho (?:has |had |first )?(?:asked|asks|wondered|inquired|wanted to know)\b", re.I
+)
+_ASKS = re.compile(
+    r"\?|\b(?:ask|wonder|whether|inquir|want to know|could you|would you|please)", re.IGNORECASE
+)
+"""How a text asks something, which is whoever asked it."""
 
 
 def lacks_expected(question: str, kept: Sequence[Strip]) -> bool:
@@ -108,6 +115,8 @@ def lacks_expected(question: str, kept: Sequence[Strip]) -> bool:
     if _DAY_ASKED.match(question.strip()) and not any(map(_tells_when, near)):
         return True
     told, headings = ("\n".join(map(each, near)) for each in (_shown_text, headings_above))
+    if _ASKER_ASKED.search(question) and not _ASKS.search(told):
+        return True
     if lacks_name_in_code(question, f"{headings}\n{told}", near):
         return True
     return lacks_asked_type(question, told, headings) or _is_only_to_be_done(question, told)
