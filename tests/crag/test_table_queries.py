@@ -201,3 +201,25 @@ def test_a_question_says_the_cell_that_its_word_is_derived_from() -> None:
     table = QueryTable.of_cells(["club"], ["who", "from", "sport"], rows)
     said = said_values("How many of the Kenyan and Italian members are swimmers?", table)
     assert said.cells == {"from": ("Kenya", "Italy"), "sport": ("Swim",)}
+
+
+@pytest.mark.parametrize(
+    ("condition", "may"),
+    [
+        ('"pct" > 100000', False),
+        ('"people" > 100000', True),
+        ('"people" < 100000', True),
+        ('"people" = 100000', False),
+        ('"people" != 100000', False),
+        ("\"day\" LIKE '2021'", True),
+        ("\"due\" LIKE '2021'", False),
+        ('"day" IS NULL', True),
+        ('"people" IS NULL', False),
+        ('"people" > "pct"', True),
+    ],
+)
+def test_a_query_compares_a_column_only_with_what_one_of_its_values_meets(condition: str, may: bool) -> None:
+    rows = [["a", "1.5", "200000", "2021-03-04", "2019-01-01"], ["b", "2", "5000", "", "2019-02-01"]]
+    table = QueryTable.of_cells(["x"], ["name", "pct", "people", "day", "due"], rows)
+    pattern = query_pattern(table, said_values("How many had more than 100,000 people in 2021?", table))
+    assert (regex.fullmatch(pattern, f"SELECT COUNT(*) WHERE {condition}") is not None) is may

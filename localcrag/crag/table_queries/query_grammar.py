@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import date, datetime, time
+from decimal import Decimal
+from typing import Any
 
-from localcrag.crag.table_answers.table_values import ColumnKind
-from localcrag.crag.table_queries.query_table import QueryTable
+from localcrag.crag.table_answers.table_values import ColumnKind, Value
+from localcrag.crag.table_queries.query_table import QueryColumn, QueryTable, plain_value
 from localcrag.crag.table_queries.said_values import SaidValues
 from localcrag.crag.table_queries.table_query import NO_QUERY, literal, quoted
 
 MAX_CONDITIONS = 3
 """The most conditions of a query."""
+Measured = Any
+"""A number, a day or a time of day: all values of a column, and what they are compared with, are of one type."""
 MAX_COMPARED = 12
 """The most columns of one kind of a table in which columns are compared with each other."""
 
@@ -50,31 +55,59 @@ def query_pattern(table: QueryTable, said: SaidValues) -> str:
 
 
 def _conditions(table: QueryTable, said: SaidValues) -> Iterator[str]:
-    """The patterns of all conditions on the columns of a table."""
+    """The patterns of all conditions on the columns of a table that any row may meet."""
     for name, column in table.columns.items():
-        tests = [r"IS (?:NOT )?NULL"]
+        tests = [r"IS (?:NOT )?NULL"] if len(column.filled) < len(column.cells) else []
         if cells := dict.fromkeys((*said.cells.get(name, ()), *column.listed)):
             one = _any(map(literal, cells))
             tests += [rf"!?= {one}", *([rf"IN \({one}(?:, {one}){{1,3}}\)"] if len(cells) > 1 else [])]
         texts = [*said.parts.get(name, ())]
-        bounds: Sequence[str] = ()
         if column.is_number:
-            bounds = said.numbers
+            tests += _comparisons(column, {number: Decimal(number) for number in said.numbers})
         elif column.typed.kind is ColumnKind.DATE:
-            bounds, texts = tuple(map(literal, said.days)), [*texts, *said.periods]
+            tests += _comparisons(column, {literal(day): date.fromisoformat(day) for day in said.days})
+            held = [plain_value(value) for value in column.typed.values if value is not None]
+            texts += [period for period in said.periods if any(period in value for value in held)]
         elif column.typed.kind is ColumnKind.TIME:
-            bounds = tuple(map(literal, said.times))
+            tests += _comparisons(column, {literal(each): time.fromisoformat(each) for each in said.times})
         if texts:
             tests.append(rf"LIKE {_any(map(literal, texts))}")
-        if bounds:
-            bound = _any(bounds)
-            tests += [rf"(?:=|!=|<=|>=|<|>) {bound}", rf"BETWEEN {bound} AND {bound}"]
         alike = [
             each.name for each in table.columns.values() if each.kind == column.kind and each is not column
         ]
         if column.is_ordered and len(alike) <= MAX_COMPARED:
             tests += [rf"(?:<|>|=|!=) {_any(map(quoted, alike))}"] if alike else []
-        yield rf"{re.escape(quoted(name))} {_or(tests)}"
+        if tests:
+            yield rf"{re.escape(quoted(name))} {_or(tests)}"
+
+
+def _comparisons(column: QueryColumn, bounds: Mapping[str, Measured]) -> Iterator[str]:
+    """The patterns of the comparisons of a column with what a question says that any of its values meets.
+
+    "More than 100,000" is nothing that a column of percentages has.
+    """
+    values = {_day_of(value) for value in column.typed.values if value is not None}
+    if not values:
+        return
+    low, high = min(values), max(values)
+    for operators, held in (
+        ("!?=", [text for text, bound in bounds.items() if bound in values]),
+        ("<", [text for text, bound in bounds.items() if low < bound]),
+        ("<=", [text for text, bound in bounds.items() if low <= bound]),
+        (">", [text for text, bound in bounds.items() if high > bound]),
+        (">=", [text for text, bound in bounds.items() if high >= bound]),
+    ):
+        if held:
+            yield rf"{operators} {_any(held)}"
+    first = [text for text, bound in bounds.items() if bound <= high]
+    last = [text for text, bound in bounds.items() if bound >= low]
+    if first and last:
+        yield rf"BETWEEN {_any(first)} AND {_any(last)}"
+
+
+def _day_of(value: Value) -> Measured:
+    """A value as bounds are compared with it: of a point in time its day."""
+    return value.date() if isinstance(value, datetime) else value
 
 
 def _any(texts: Iterable[str]) -> str:

@@ -56,7 +56,12 @@ class QueryColumn:
     @cached_property
     def distinct(self) -> tuple[str, ...]:
         """Its different cells, in order, without those that are missing."""
-        return tuple(dict.fromkeys(cell for cell in self.cells if not is_missing(cell)))
+        return tuple(dict.fromkeys(self.filled))
+
+    @cached_property
+    def filled(self) -> tuple[str, ...]:
+        """Its cells without those that are missing."""
+        return tuple(cell for cell in self.cells if not is_missing(cell))
 
     @cached_property
     def listed(self) -> tuple[str, ...]:
