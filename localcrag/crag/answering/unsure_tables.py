@@ -31,8 +31,8 @@ LEFT_OUT = "no column or cell of the table has these words of your question, whi
 def confirmed(state: QuestionState, computed: ComputedAnswer) -> Steps[tuple[ComputedAnswer, bool]]:
     """What was computed for a question, and whether the language model reads it as that.
 
-    If it gives the same, its words are shown, which name the column that is asked for. So are they if it meets
-    a cell that the question says and the rules may have passed over.
+    If it gives the same, its words are shown, which name the column that is asked for. So are they if its
+    query passed over a cell that the question says, as the rules may have done.
     """
     yield from ()
     read = _read(state, computed.rows)

@@ -16,7 +16,7 @@ from localcrag.crag.table_queries.table_query import NO_QUERY, literal, quoted
 MAX_CONDITIONS = 3
 """The most conditions of a query."""
 Measured = Any
-"""A number, a day or a time of day: all values of a column, and what they are compared with, are of one type."""
+"""A number, a day or a time of day; the values of a column and their bounds are of one type."""
 MAX_COMPARED = 12
 """The most columns of one kind of a table in which columns are compared with each other."""
 
