@@ -11,6 +11,8 @@ from __future__ import annotations
 import codecs
 import math
 from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
 import numpy as np
 import regex
@@ -25,32 +27,121 @@ _TRIED_FIRST = 32
 """How many of the likeliest tokens are put in order before all others."""
 
 
+MAX_LINES = 3
+"""The most lines that are written to find the likeliest one."""
+_CLEAR, _LEAST = 0.8, 0.02
+"""The probability of a token from which on none beside it is looked at, and the least of one beside it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """A line that is begun: its tokens, what they spell, and the logarithm of their probability.
+
+    ``is_whole`` says that it is at its end.
+    """
+
+    tokens: tuple[int, ...] = ()
+    raw: bytes = b""
+    likelihood: float = 0.0
+    is_whole: bool = False
+
+
 def write_line(
     cache: KVCache, model: Model, prompt: TokenizedPrompt, pattern: str, max_tokens: int
 ) -> WrittenLine:
-    """Write the text that matches a pattern, each token the likeliest that can lead to a match.
+    """Write the likeliest text that matches a pattern, as far as a few tries find it.
+
+    The first takes the likeliest token that can lead to a match each time. Where a token beside it makes a
+    beginning that is likelier than the whole line, that may lead to a likelier line: such beginnings are
+    completed in the same way, the likeliest first.
 
     The probability is the product of those of its tokens among all of the vocabulary: what the model would
     write of its own accord has a high one, what the pattern forced it to a low one.
 
     Raises ConstraintError if it does not match after ``max_tokens``, or no token can go on.
     """
-    line = _Line(pattern)
-    unwritable = frozenset(model.unwritable) - frozenset(model.endings)
-    lookup = PromptLookup(cache, prompt, guesses=not model.forgets_only_whole, alone=True)
-    row, ids, raw, likelihood = lookup.first_logits, list(prompt.ids), b"", 0.0
-    try:
-        for generated in range(max_tokens + 1):
-            token = _next(row, model, line, raw, unwritable)
-            likelihood += _log_probability(row, token)
+    writer = _Writer(cache, model, prompt, _Line(pattern), max_tokens)
+    written = [writer.completed(_Begun())]
+    for _ in range(MAX_LINES - 1):
+        begun = max(writer.beside, key=lambda each: each.likelihood, default=None)
+        if begun is None or begun.likelihood <= max(each.likelihood for each in written):
+            break
+        writer.beside.remove(begun)
+        with suppress(ConstraintError):
+            written.append(writer.completed(begun))
+    best, *others = sorted(written, key=lambda each: -each.likelihood)
+    told = tuple((each.raw.decode(), math.exp(each.likelihood)) for each in others)
+    return WrittenLine(best.raw.decode(), math.exp(best.likelihood), writer.generated, told)
+
+
+class _Writer:
+    """Completes lines under a pattern, and keeps what was likely beside them."""
+
+    def __init__(
+        self, cache: KVCache, model: Model, prompt: TokenizedPrompt, line: _Line, max_tokens: int
+    ) -> None:
+        self._cache, self._model, self._prompt = cache, model, prompt
+        self._line, self._max_tokens = line, max_tokens
+        self._unwritable = frozenset(model.unwritable) - frozenset(model.endings)
+        self.beside: list[_Begun] = []
+        self.generated = 0
+
+    def completed(self, begun: _Begun) -> _Begun:
+        """A line to its end, each token the likeliest that can lead to a match. Raises ConstraintError."""
+        if begun.is_whole:
+            return begun
+        prompt = replace(self._prompt, ids=(*self._prompt.ids, *begun.tokens))
+        lookup = PromptLookup(self._cache, prompt, guesses=not self._model.forgets_only_whole, alone=True)
+        row, ids = lookup.first_logits, list(prompt.ids)
+        try:
+            for generated in range(len(begun.tokens), self._max_tokens + 1):
+                token, begun = self._next(row, begun)
+                if token in self._model.endings:
+                    return begun
+                self.generated += 1
+                ids.append(token)
+                room = min(self._max_tokens - generated, self._cache.size - len(ids))
+                row = lookup.next_logits(ids, room)
+        finally:
+            lookup.discard_draft()
+        raise ConstraintError(f"The line is not at its end after {self._max_tokens} tokens.")
+
+    def _next(self, row: Row, begun: _Begun) -> tuple[int, _Begun]:
+        """The likeliest token that may follow, and the line with it; an end if it matches.
+
+        The second likeliest is kept beside it, if it is not much less so.
+        """
+        allowed = self._allowed(row, begun)
+        token = next(allowed, None)
+        if token is None:
+            raise ConstraintError("The pattern allows no token of this vocabulary here.")
+        line = self._with(begun, row, token)
+        if line.likelihood - begun.likelihood < math.log(_CLEAR):
+            other = next(allowed, None)
+            if other is not None:
+                self.beside.append(self._with(begun, row, other))
+        return token, line
+
+    def _with(self, begun: _Begun, row: Row, token: int) -> _Begun:
+        likelihood = begun.likelihood + _log_probability(row, token)
+        if token in self._model.endings:
+            return replace(begun, likelihood=likelihood, is_whole=True)
+        return _Begun((*begun.tokens, token), begun.raw + self._model.piece(token), likelihood)
+
+    def _allowed(self, row: Row, begun: _Begun) -> Iterator[int]:
+        """The tokens that may follow, the likeliest first; after the first only those with a chance."""
+        model, found = self._model, False
+        for token in _likeliest(row):
+            if found and _log_probability(row, token) < math.log(_LEAST):
+                return
             if token in model.endings:
-                return WrittenLine(raw.decode(), math.exp(likelihood), generated)
-            raw += model.piece(token)
-            ids.append(token)
-            row = lookup.next_logits(ids, min(max_tokens - generated, cache.size - len(ids)))
-    finally:
-        lookup.discard_draft()
-    raise ConstraintError(f"The line is not at its end after {max_tokens} tokens.")
+                may_follow = self._line.is_whole(begun.raw)
+            else:
+                piece = b"" if token in self._unwritable else model.piece(token)
+                may_follow = bool(piece) and self._line.may_become(begun.raw + piece)
+            if may_follow:
+                found = True
+                yield token
 
 
 class _Line:
@@ -73,17 +164,6 @@ class _Line:
         text, rest = _decoded(raw)
         begun = [c for spelled, c in self._characters.items() if spelled.startswith(rest)] if rest else [""]
         return any(self._pattern.fullmatch(text + each, partial=True) for each in begun)
-
-
-def _next(row: Row, model: Model, line: _Line, raw: bytes, unwritable: frozenset[int]) -> int:
-    """The likeliest token that may follow; one that ends the text if it matches."""
-    for token in _likeliest(row):
-        if token in model.endings:
-            if line.is_whole(raw):
-                return token
-        elif token not in unwritable and (piece := model.piece(token)) and line.may_become(raw + piece):
-            return token
-    raise ConstraintError("The pattern allows no token of this vocabulary here.")
 
 
 def _likeliest(row: Row) -> Iterator[int]:

@@ -47,11 +47,16 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class WrittenLine:
-    """A line of a language model; ``probability`` is that of all its ``tokens`` together, end included."""
+    """A line of a language model; ``probability`` is that of all its tokens together, end included.
+
+    ``tokens`` is the number of tokens that were written for it; ``others`` are further lines that were tried,
+    each with its probability.
+    """
 
     text: str
     probability: float
     tokens: int
+    others: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

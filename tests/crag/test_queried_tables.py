@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import pytest
 
 from localcrag.crag.answering.queried_tables import answered_by, read_query
@@ -9,7 +11,7 @@ from localcrag.crag.answering.query_answers import answer_of, is_lookup
 from localcrag.crag.state import ComputedAnswer
 from localcrag.crag.table_answers.parsed_tables import tables_of
 from localcrag.crag.table_queries.query_results import result_of
-from localcrag.types import Aggregate
+from localcrag.types import Aggregate, Prompt, Tokens, WrittenLine
 from tests.crag.test_aggregation import passages
 from tests.fakes.llm import ScriptedQueries
 
@@ -181,3 +183,28 @@ def test_an_extreme_is_told_with_the_day_of_its_row_and_the_rows_that_count() ->
     assert found.answer.text.startswith("The highest wind: 9.5 (2021-04-02) [1]")
     assert found.answer.computation.rows == 2
     assert found.answer.computation.left_out == ("1 row without a value of wind",)
+
+
+def test_lines_with_the_same_conditions_in_another_order_are_one_query() -> None:
+    (table,) = tables_of(passages(BATS))
+    sleep, tree = '"sleep_total" > 19', "\"roost\" = 'tree'"
+    others = (
+        (f"SELECT COUNT(*) WHERE {tree} AND {sleep}", 0.3),
+        (f"SELECT COUNT(*) WHERE {tree}", 0.1),
+        ("NONE", 0.05),
+    )
+    written = WrittenLine(f"SELECT COUNT(*) WHERE {sleep} AND {tree}", 0.4, 9, others)
+    read = read_query(OneLine(written), "How many sleep more than 19 hours in a tree?", table)
+    assert read is not None and read.probability == pytest.approx(0.7)
+
+
+@dataclass(frozen=True)
+class OneLine:
+    """A model that writes the same line whatever it is asked."""
+
+    written: WrittenLine
+    tokens: Tokens = Tokens()
+
+    def write_line(self, prompt: Prompt, pattern: str, *, max_tokens: int = 96) -> WrittenLine:
+        """The line."""
+        return self.written

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from localcrag.errors import ConstraintError, ContextOverflow
+from localcrag.llm import written_line
 from localcrag.types import Prompt
 from tests.llm.conftest import Shaped
 
@@ -42,3 +43,16 @@ def test_a_line_that_does_not_end_is_an_error(shaped: Shaped) -> None:
 def test_a_prompt_that_does_not_fit_is_an_error(shaped: Shaped) -> None:
     with pytest.raises(ContextOverflow):
         shaped.model.write_line(Prompt("", ("word " * 5000,)), "yes")
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_what_is_likely_beside_a_line_is_tried_too(
+    shaped: Shaped, pattern: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = {}
+    for lines in (1, 3):
+        monkeypatch.setattr(written_line, "MAX_LINES", lines)
+        found[lines] = shaped.model.write_line(PROMPT, pattern, max_tokens=200)
+    assert re.fullmatch(pattern, found[3].text)
+    assert found[3].probability >= found[1].probability * 0.999
+    assert found[3].tokens >= found[1].tokens

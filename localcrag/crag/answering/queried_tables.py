@@ -7,7 +7,7 @@ name nothing else. Code computes what it asks for, over all rows, and shows it a
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from localcrag.crag.answering.aggregation import has_rows, table_passages
 from localcrag.crag.answering.query_answers import answer_of
@@ -92,9 +92,19 @@ def read_query(model: QueryModel, question: str, table: ParsedTable) -> ReadQuer
     try:
         written = model.write_line(query_prompt(shown, question, said), query_pattern(shown, said))
         query = parsed_query(written.text)
+        alike = sum(p for text, p in written.others if _are_alike(parsed_query(text), query))
     except (ConstraintError, ContextOverflow, QueryError):
         return None
-    return None if query is None else ReadQuery(query, written.probability, shown, said)
+    if query is None:
+        return None
+    return ReadQuery(query, min(1.0, written.probability + alike), shown, said)
+
+
+def _are_alike(one: TableQuery | None, other: TableQuery | None) -> bool:
+    """Whether two queries ask for the same, with their conditions in any order."""
+    if one is None or other is None or set(one.conditions) != set(other.conditions):
+        return False
+    return replace(one, conditions=()) == replace(other, conditions=())
 
 
 def _tables(state: QuestionState, kept: Sequence[Strip]) -> Iterator[ParsedTable]:
