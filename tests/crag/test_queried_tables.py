@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pytest
 
@@ -203,7 +203,7 @@ class OneLine:
     """A model that writes the same line whatever it is asked."""
 
     written: WrittenLine
-    tokens: Tokens = Tokens()
+    tokens: Tokens = field(default_factory=Tokens)
 
     def write_line(self, prompt: Prompt, pattern: str, *, max_tokens: int = 96) -> WrittenLine:
         """The line."""
