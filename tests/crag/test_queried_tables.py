@@ -156,6 +156,17 @@ def test_a_cell_that_a_query_passes_over_is_a_further_condition(
     assert found.answer.computation.value == value
 
 
+def test_the_year_of_a_question_is_a_condition_on_the_column_of_years() -> None:
+    votes = ["state: Utah · vote: 24.7 · year: 1984", "state: Iowa · vote: 10.1 · year: 1960"]
+    (table,) = tables_of(passages([*votes, "state: Ohio · vote: 40.1 · year: 1984"]))
+    lowest = 'SELECT "state" ORDER BY "vote" ASC LIMIT 1'
+    read = read_query(ScriptedQueries({" ": (lowest, 0.9)}), "Where was the vote lowest in 1984?", table)
+    assert read is not None
+    found = answered_by(read)
+    assert found is not None and not found.is_whole
+    assert found.answer.text.startswith("Utah has the lowest vote: 24.7")
+
+
 def test_a_query_that_passes_over_nothing_stays_as_it_is() -> None:
     (table,) = tables_of(passages(BATS))
     for question, sql in (

@@ -10,13 +10,15 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from localcrag.crag.table_answers.table_values import ColumnKind, roots
+from localcrag.crag.table_answers.table_values import roots
 from localcrag.crag.table_queries.query_grammar import MAX_CONDITIONS
 from localcrag.crag.table_queries.query_table import QueryColumn, QueryTable
 from localcrag.crag.table_queries.said_values import SaidValues
 from localcrag.crag.table_queries.table_query import Condition, TableQuery
 
 _YEAR = re.compile(r"1[5-9]\d\d|20\d\d")
+YEARS = range(1500, 2101)
+"""The numbers that are years if all those of a column are."""
 _MIN_CHARACTERS = 2
 _SAY_LITTLE = frozenset({"yes", "no", "none", "true", "false"})
 """Cells of many columns, whose words a question has for other reasons."""
@@ -83,8 +85,8 @@ def _years(table: QueryTable, said: SaidValues, known: set[str], asked: set[str]
 
 
 def _has_year(column: QueryColumn, year: str) -> bool:
-    if column.typed.kind is ColumnKind.YEAR:
-        return any(value is not None and str(value) == year for value in column.typed.values)
-    return column.kind == "date" and any(
-        value is not None and str(value).startswith(year) for value in column.typed.values
-    )
+    """Whether a column of years or days has a year."""
+    values = [value for value in column.typed.values if value is not None]
+    if column.is_number:
+        return int(year) in values and all(value in YEARS for value in values)
+    return column.kind == "date" and any(str(value).startswith(year) for value in values)
