@@ -201,6 +201,9 @@ def test_a_question_says_the_cell_that_its_word_is_derived_from() -> None:
     table = QueryTable.of_cells(["club"], ["who", "from", "sport"], rows)
     said = said_values("How many of the Kenyan and Italian members are swimmers?", table)
     assert said.cells == {"from": ("Kenya", "Italy"), "sport": ("Swim",)}
+    firms = QueryTable.of_cells(["firms"], ["who", "nation"], [["Abel", "US"], ["Bolt", "UK"]])
+    assert said_values("How many are of the US?", firms).cells == {"nation": ("US",)}
+    assert not said_values("How many of us are there?", firms).cells
 
 
 @pytest.mark.parametrize(

@@ -19,9 +19,9 @@ from localcrag.types import Strip
 
 CONFIRMING = 0.35
 """The least probability of a query that confirms what rules computed."""
-TELLING, SURE = 0.3, 0.9
+TELLING, SURE = 0.3, 0.85
 """The least probability of a query whose answer is shown, and of one that is sure by itself."""
-LOOKED_UP = 0.5
+LOOKED_UP = 0.75
 """The least probability of a query that looks up a cell of the row that was found."""
 OVERRULING = 0.6
 """The least probability of a query that is shown in the place of what rules computed with words left out."""

@@ -159,9 +159,11 @@ def _plain(words: Sequence[str]) -> str:
 
 
 def _is_empty(words: Sequence[str]) -> bool:
-    """Whether words say nothing: each is a stop word, or a single small letter."""
+    """Whether words say nothing: all are stop words ("US" in capitals is none), or single small letters."""
     return all(
-        word.lower() in STOP_WORDS or (len(word) == 1 and word.islower() and word != "x") for word in words
+        (word.lower() in STOP_WORDS and not (word.isupper() and len(word) > 1))
+        or (len(word) == 1 and word.islower() and word != "x")
+        for word in words
     )
 
 
