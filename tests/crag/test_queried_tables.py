@@ -167,6 +167,18 @@ def test_the_year_of_a_question_is_a_condition_on_the_column_of_years() -> None:
     assert found.answer.text.startswith("Utah has the lowest vote: 24.7")
 
 
+def test_rows_of_which_all_have_one_name_are_cited_without_it() -> None:
+    votes = ["sex: f · sport: Row", "sex: f · sport: Row", "sex: m · sport: Swim"]
+    (table,) = tables_of(passages(votes))
+    read = read_query(
+        ScriptedQueries({" ": ("SELECT COUNT(*) WHERE \"sex\" = 'f'", 0.9)}), "How many rowers?", table
+    )
+    assert read is not None
+    found = answered_by(read)
+    assert found is not None
+    assert found.answer.text.startswith("2 [1][2]\n\n(Computed from 2 rows")
+
+
 def test_a_query_that_passes_over_nothing_stays_as_it_is() -> None:
     (table,) = tables_of(passages(BATS))
     for question, sql in (

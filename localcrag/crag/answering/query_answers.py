@@ -114,6 +114,8 @@ def _total_line(query: TableQuery, line: ResultLine, table: QueryTable, named: l
             cell = " ".join(table.columns[column].cells[at].split()) or f"row {at + 1}"
             first.setdefault(cell.casefold() if target.distinct else f"{at}", at)
         shown = list(first.values())[:MAX_NAMED_ROWS]
+        if len({_cell(table, column, at) for at in shown}) == 1 < len(shown):
+            return f"{line.texts[0]} {_cited(rows, named)}"
         names = [f"{_cell(table, column, at)} {_mark(at, named)}" for at in shown]
         more = f" and {len(first) - len(shown):,} more" if len(first) > len(shown) else ""
         return f"{line.texts[0]} – {column}: {', '.join(names)}{more}" if names else line.texts[0]

@@ -28,7 +28,8 @@ def missing_conditions(query: TableQuery, table: QueryTable, said: SaidValues) -
     """The conditions that a question says and a query has not.
 
     A cell counts if it stands in one column alone, which the query does not name, and no name of the table or
-    of a column has its words, nor a condition of the query; a year, if one column has it.
+    of a column has its words, nor a condition of the query; a year, if one column of years has it, or
+    without such a column one of days.
 
     Args:
         query: the query.
@@ -77,6 +78,7 @@ def _years(table: QueryTable, said: SaidValues, known: set[str], asked: set[str]
     if len(years) != 1 or years[0] in known:
         return
     having = [column for column in table.columns.values() if _has_year(column, years[0])]
+    having = [column for column in having if column.is_number] or having
     if len(having) == 1 and having[0].name not in asked:
         if having[0].is_number:
             yield Condition(having[0].name, "=", (years[0],))
