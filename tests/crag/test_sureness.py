@@ -386,6 +386,17 @@ def test_a_part_is_not_shown_as_the_whole_with_confidence(question: str, best: i
     assert goes_over_rows(state, kept) is doubtful
 
 
+def test_days_of_a_year_do_not_tell_of_the_whole_of_it() -> None:
+    question = "How much rain fell in the whole of 2013?"
+    world = World({"/a.txt": ""}, scripted("x"))
+    state = QuestionState(world.adapters, world.options, question, question, None)
+    days = [f"date: {day} · rain: 4.{n}" for n, day in enumerate(("2013-09-28", "2013-09-29", "2014-01-02"))]
+    first, second, later = strips(structured(*((BlockKind.ROW, day) for day in days)))
+    assert goes_over_rows(state, [replace(first, score=0.7), second])
+    whole_year = structured((BlockKind.ROW, "year: 2013 · rain: 828"))
+    assert not goes_over_rows(state, [replace(strips(whole_year)[0], score=0.7), later])
+
+
 @pytest.mark.parametrize(
     ("question", "missing"),
     [

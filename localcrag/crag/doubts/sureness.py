@@ -71,6 +71,7 @@ _MESSAGE = re.compile(
     re.MULTILINE,
 )
 """How a message of a chat begins in its export: "[02/03/2025, 18:04] Ann: "."""
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _MIN_MESSAGES = 2
 _WORD_JOINER = re.compile(r"[-_/.]")
 
@@ -140,7 +141,7 @@ def goes_over_rows(state: QuestionState, kept: Sequence[Strip]) -> bool:
         return False
     reads = (asks_for_rows, asks_over_rows, asks_for_total, asks_over_groups)
     over_rows = any(asks(question) for asks in reads)
-    if asks_for_total_of_years(question):
+    if asks_for_total_of_years(question) or (asks_for_total(question) and _share_year(kept, best, question)):
         return True
     if not is_one_of_many(question, best):
         may_add_up = over_rows or _MUCH_ASKED.search(question) is not None
@@ -148,6 +149,12 @@ def goes_over_rows(state: QuestionState, kept: Sequence[Strip]) -> bool:
         is_any = counts and tells_no_count(question, best)
         return is_any or (may_add_up and is_one_of_several(question, best, kept))
     return over_rows or (not things_asked_for(question) and _is_among_equals(best, kept, question))
+
+
+def _share_year(kept: Sequence[Strip], best: Strip, question: str) -> bool:
+    """Whether several rows of a document have the year of a question, so that one of them is a part of it."""
+    beside = [each for each in kept if is_row(each) and each.passage.document == best.passage.document]
+    return any(sum(year in each.text for each in beside) > 1 for year in _YEAR.findall(question))
 
 
 def _is_among_equals(row: Strip, kept: Sequence[Strip], question: str) -> bool:
