@@ -393,6 +393,9 @@ def test_days_of_a_year_do_not_tell_of_the_whole_of_it() -> None:
     days = [f"date: {day} · rain: 4.{n}" for n, day in enumerate(("2013-09-28", "2013-09-29", "2014-01-02"))]
     first, second, later = strips(structured(*((BlockKind.ROW, day) for day in days)))
     assert goes_over_rows(state, [replace(first, score=0.7), second])
+    named = [f"item: {item} · 2013: {n}" for n, item in enumerate(("rain", "snow"), 5)]
+    rain, snow = strips(structured(*((BlockKind.ROW, row) for row in named)))
+    assert not goes_over_rows(state, [replace(rain, score=0.7), snow]), "a column has that name"
     whole_year = structured((BlockKind.ROW, "year: 2013 · rain: 828"))
     assert not goes_over_rows(state, [replace(strips(whole_year)[0], score=0.7), later])
 

@@ -36,6 +36,7 @@ MOST_SLEEP = 'SELECT "name" ORDER BY "sleep_total" DESC LIMIT 1'
 NAP = "How long a nap has the Noctule?"
 OF_NOCTULE = 'SELECT "sleep_total" WHERE "name" = \'Noctule\''
 OF_GREY_BAT = 'SELECT "sleep_total" WHERE "roost" = \'cave\''
+OF_ONE_ROW = 'SELECT SUM("sleep_total") WHERE "roost" = \'cave\''
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,7 @@ def asked(question: str, written: tuple[str, float] | None) -> tuple[QuestionSta
         pytest.param(WEARY, (MOST_SLEEP, 0.5), "19.9", False, id="only the model, probable"),
         pytest.param(WEARY, (MOST_SLEEP, 0.95), "19.9", True, id="only the model, sure"),
         pytest.param(WEARY, (MOST_SLEEP, 0.2), None, False, id="only the model, improbable"),
+        pytest.param(WEARY, (OF_ONE_ROW, 0.7), None, False, id="a sum of one row"),
         pytest.param(
             "What lives in a tree?",
             ('SELECT "name" WHERE "roost" = \'tree\'', 0.9),

@@ -15,7 +15,7 @@ from localcrag.crag.answering.query_answers import is_lookup
 from localcrag.crag.state import ComputedAnswer, QuestionState
 from localcrag.events import Computed, Degraded, Steps
 from localcrag.languages import other_than_english
-from localcrag.types import Strip
+from localcrag.types import Aggregate, Strip
 
 CONFIRMING = 0.35
 """The least probability of a query that confirms what rules computed."""
@@ -67,12 +67,20 @@ def compute_unsure(state: QuestionState, kept: Sequence[Strip]) -> Steps[tuple[C
     if read is None or read.probability < TELLING:
         return None
     is_sure = read.probability >= SURE
+    if not is_sure and _is_of_one_row(read):
+        return None
     if is_lookup(read.query):
         is_sure = read.probability >= LOOKED_UP and _is_of_best_row(read, kept)
         if not is_sure:
             return None
     yield Computed(read.answer.computation)
     return read.answer, read.is_whole and is_sure
+
+
+def _is_of_one_row(read: QueriedTable) -> bool:
+    """Whether what a query adds up or takes the mean of is a single row, which is more likely misread."""
+    computed = read.answer.computation
+    return computed.operation in (Aggregate.TOTAL, Aggregate.AVERAGE) and computed.rows == 1
 
 
 def _is_of_best_row(read: QueriedTable, kept: Sequence[Strip]) -> bool:

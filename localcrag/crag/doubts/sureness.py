@@ -152,9 +152,10 @@ def goes_over_rows(state: QuestionState, kept: Sequence[Strip]) -> bool:
 
 
 def _share_year(kept: Sequence[Strip], best: Strip, question: str) -> bool:
-    """Whether several rows of a document have the year of a question, so that one of them is a part of it."""
+    """Whether several rows of a document have the year of a question in a cell: each is a part of it."""
     beside = [each for each in kept if is_row(each) and each.passage.document == best.passage.document]
-    return any(sum(year in each.text for each in beside) > 1 for year in _YEAR.findall(question))
+    told = [" ".join(named_cell(cell)[1] for cell in cells_of(each)) for each in beside]
+    return any(sum(year in cells for cells in told) > 1 for year in _YEAR.findall(question))
 
 
 def _is_among_equals(row: Strip, kept: Sequence[Strip], question: str) -> bool:
