@@ -6,7 +6,9 @@ import re
 
 _TOTAL_ASKED = re.compile(
     r"(?<!\ba )\b(?:total|totals)\b|\b(?:altogether|in all|all together|in sum|sum of|adds? up|added up)\b"
-    r"|\b(?:in|for|during|over) the (?:whole|entire)\b|\bthe (?:mean|average) [^\W\d]+ [^\W\d]+"
+    r"|\b(?:in|during|over) the (?:whole|entire)\b"
+    r"|\bfor the (?:whole|entire) (?:of|year|month|quarter|period)\b"
+    r"|\bthe (?:mean|average) [^\W\d]+ [^\W\d]+"
     r"|\btogether\W*$|\b(?:insgesamt|zusammen|gesamtsumme|summe)\b|\bau total\b|\ben total\b|\bin totale\b",
     re.IGNORECASE,
 )
