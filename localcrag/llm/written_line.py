@@ -29,6 +29,7 @@ _TRIED_FIRST = 32
 
 MAX_LINES = 3
 """The most lines that are written to find the likeliest one."""
+_NO_NUMBERS = "The model gave logits that are no numbers."
 _CLEAR, _LEAST = 0.8, 0.02
 """The probability of a token from which on none beside it is looked at, and the least of one beside it."""
 
@@ -111,28 +112,31 @@ class _Writer:
 
         The second likeliest is kept beside it, if it is not much less so.
         """
-        allowed = self._allowed(row, begun)
+        total = _log_total(row)
+        allowed = self._allowed(row, total, begun)
         token = next(allowed, None)
         if token is None:
             raise ConstraintError("The pattern allows no token of this vocabulary here.")
-        line = self._with(begun, row, token)
+        line = self._with(begun, token, float(row[token]) - total)
         if line.likelihood - begun.likelihood < math.log(_CLEAR):
             other = next(allowed, None)
             if other is not None:
-                self.beside.append(self._with(begun, row, other))
+                self.beside.append(self._with(begun, other, float(row[other]) - total))
         return token, line
 
-    def _with(self, begun: _Begun, row: Row, token: int) -> _Begun:
-        likelihood = begun.likelihood + _log_probability(row, token)
+    def _with(self, begun: _Begun, token: int, log_probability: float) -> _Begun:
+        if not math.isfinite(log_probability):
+            raise ConstraintError(_NO_NUMBERS)
+        likelihood = begun.likelihood + log_probability
         if token in self._model.endings:
             return replace(begun, likelihood=likelihood, is_whole=True)
         return _Begun((*begun.tokens, token), begun.raw + self._model.piece(token), likelihood)
 
-    def _allowed(self, row: Row, begun: _Begun) -> Iterator[int]:
+    def _allowed(self, row: Row, total: float, begun: _Begun) -> Iterator[int]:
         """The tokens that may follow, the likeliest first; after the first only those with a chance."""
         model, found = self._model, False
         for token in _likeliest(row):
-            if found and _log_probability(row, token) < math.log(_LEAST):
+            if found and float(row[token]) - total < math.log(_LEAST):
                 return
             if token in model.endings:
                 may_follow = self._line.is_whole(begun.raw)
@@ -180,10 +184,10 @@ def _decoded(raw: bytes) -> tuple[str, bytes]:
     return decoder.decode(raw), decoder.getstate()[0]
 
 
-def _log_probability(row: Row, token: int) -> float:
-    """The logarithm of a token's probability. Raises ConstraintError if the logits are no numbers."""
+def _log_total(row: Row) -> float:
+    """The logarithm of the sum over all tokens. Raises ConstraintError if the logits are no numbers."""
     highest = float(row.max())
-    found = float(row[token]) - highest - math.log(float(np.exp((row - highest).astype(np.float64)).sum()))
-    if not math.isfinite(found):
-        raise ConstraintError("The model gave logits that are no numbers.")
-    return found
+    total = highest + math.log(float(np.exp((row - highest).astype(np.float64)).sum()))
+    if not math.isfinite(total):
+        raise ConstraintError(_NO_NUMBERS)
+    return total

@@ -14,7 +14,7 @@ from localcrag.crag.questions.query_terms import terms
 from localcrag.crag.questions.question_extent import things_asked_for
 from localcrag.crag.refinement.knowledge_strips import strip_at
 from localcrag.crag.refinement.strip_context import block_index, headings_above
-from localcrag.crag.refinement.strip_kinds import cells_of, is_row, named_cell
+from localcrag.crag.refinement.strip_kinds import column_names, is_row
 from localcrag.crag.rows.row_lookup import is_one_of_many
 from localcrag.crag.table_answers.table_conditions import is_akin
 from localcrag.types import Block, BlockKind, Strip
@@ -74,4 +74,4 @@ def _compares(question: str, row: Strip) -> bool:
 
 def _columns(row: Strip) -> list[str]:
     """The names of the columns of a row."""
-    return [column for column, _ in map(named_cell, cells_of(row)) if column]
+    return list(filter(None, column_names(row)))

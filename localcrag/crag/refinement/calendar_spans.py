@@ -24,7 +24,7 @@ from localcrag.crag.questions.calendar_dates import (
 from localcrag.crag.questions.query_terms import figures_of
 from localcrag.crag.refinement.knowledge_strips import strips
 from localcrag.crag.refinement.strip_context import headings_above
-from localcrag.crag.refinement.strip_kinds import cells_of, is_row, named_cell
+from localcrag.crag.refinement.strip_kinds import cells_of, column_names, is_row, named_cell
 from localcrag.types import Passage, Strip
 
 Span = tuple[str, str]
@@ -226,9 +226,9 @@ def _own_spans(row: Strip) -> Iterator[Span]:
 
 def _rows_beside(row: Strip) -> list[Strip]:
     """The rows of the passage of a row that have its columns."""
-    columns = [named_cell(cell)[0] for cell in cells_of(row)][:2]
+    columns = column_names(row)[:2]
     rows = (other for other in strips(row.passage) if is_row(other))
-    return [other for other in rows if [named_cell(cell)[0] for cell in cells_of(other)][:2] == columns]
+    return [other for other in rows if column_names(other)[:2] == columns]
 
 
 def _end_of_turn(first: str, begun: Sequence[str]) -> str:

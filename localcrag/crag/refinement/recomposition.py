@@ -32,7 +32,7 @@ from localcrag.crag.refinement.strip_context import (
     led_to,
     passage_before,
 )
-from localcrag.crag.refinement.strip_kinds import cells_of, is_row, named_cell
+from localcrag.crag.refinement.strip_kinds import column_names, is_row
 from localcrag.crag.refinement.strip_spans import LIST_MARKER
 from localcrag.labelled_lines import line_ends
 from localcrag.languages import reading_width
@@ -209,8 +209,7 @@ def with_telling_headings(
 
 def _is_told_apart_by_heading(row: Strip, other: Strip) -> bool:
     """Whether two rows have the same columns and stand below different headings."""
-    columns, others = ([named_cell(cell)[0] for cell in cells_of(each)] for each in (row, other))
-    return columns == others and headings_above(row) != headings_above(other)
+    return column_names(row) == column_names(other) and headings_above(row) != headings_above(other)
 
 
 def _names_entry(heading: str) -> bool:

@@ -125,6 +125,11 @@ def named_cell(cell: str) -> tuple[str, str]:
     return (column, value) if mark else ("", cell)
 
 
+def column_names(row: Strip) -> tuple[str, ...]:
+    """The names of the columns of a row, "" of one without."""
+    return tuple(named_cell(cell)[0] for cell in cells_of(row))
+
+
 def first_cell(row: Strip) -> tuple[str, str]:
     """The first cell of a row, by which it is mostly named: the name of its column, and its value."""
     return named_cell(cells_of(row)[0])

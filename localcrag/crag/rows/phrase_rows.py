@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from localcrag.crag.questions.query_terms import STOP_WORDS, WORD_PATTERN, folded
+from localcrag.crag.questions.word_runs import longest_run, places_of
 from localcrag.crag.refinement.knowledge_strips import span, strip_at, strips
-from localcrag.crag.refinement.strip_kinds import cells_of, is_row, named_cell
+from localcrag.crag.refinement.strip_kinds import cells_of, column_names, is_row, named_cell
 from localcrag.types import Strip
 
 MIN_WORDS, MIN_TELLING_WORDS = 3, 2
@@ -34,12 +35,12 @@ def with_phrase_row(kept: Sequence[Strip], question: str) -> list[Strip]:
     if best is None:
         return list(kept)
     asked = _words(question)
-    columns = _columns(best)
-    beside = [row for row in strips(best.passage) if is_row(row) and _columns(row) == columns][:MAX_ROWS]
+    columns = column_names(best)
+    beside = [row for row in strips(best.passage) if is_row(row) and column_names(row) == columns][:MAX_ROWS]
     runs = [(_longest_run(asked, row), row) for row in beside]
     longest, phrase = max(runs, key=lambda each: each[0], default=(0, best))
     is_alone = all(run < longest for run, row in runs if row is not phrase)
-    replaced = [row for row in rows if row.passage.id == best.passage.id and _columns(row) == columns]
+    replaced = [row for row in rows if row.passage.id == best.passage.id and column_names(row) == columns]
     if not longest or not is_alone or span(phrase) in map(span, replaced):
         return list(kept)
     if any(_longest_run(asked, row) > longest - MIN_MORE_WORDS for row in replaced):
@@ -55,18 +56,11 @@ def _longest_run(asked: Sequence[str], row: Strip) -> int:
 
 
 def _run(asked: Sequence[str], words: Sequence[str]) -> int:
-    best = 0
-    for start in range(len(asked)):
-        for at in range(len(words)):
-            length = 0
-            while (
-                start + length < len(asked)
-                and at + length < len(words)
-                and asked[start + length] == words[at + length]
-            ):
-                length += 1
-            if length > best and _tells(asked[start : start + length]):
-                best = length
+    places, best = places_of(asked), 0
+    for at in range(len(words)):
+        length, start = longest_run(asked, places, words, at)
+        if length > best and _tells(asked[start : start + length]):
+            best = length
     return best
 
 
@@ -76,8 +70,3 @@ def _tells(run: Sequence[str]) -> bool:
 
 def _words(text: str) -> list[str]:
     return [folded(word) for word in WORD_PATTERN.findall(text)]
-
-
-def _columns(row: Strip) -> tuple[str, ...]:
-    """The names of the columns of a row."""
-    return tuple(name for name, _ in map(named_cell, cells_of(row)))

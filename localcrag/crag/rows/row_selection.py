@@ -23,7 +23,7 @@ from localcrag.crag.questions.query_terms import (
 from localcrag.crag.refinement.calendar_spans import tells_figure, weekdays_in
 from localcrag.crag.refinement.knowledge_strips import span, strip_at, strips
 from localcrag.crag.refinement.strip_context import headings_above
-from localcrag.crag.refinement.strip_kinds import cells_of, first_cell, is_row, named_cell
+from localcrag.crag.refinement.strip_kinds import cells_of, column_names, first_cell, is_row, named_cell
 from localcrag.crag.rows.named_cells import CellQuery, bounds_of, own_quantities, terms_within
 from localcrag.crag.rows.told_ranges import NUMBER, asked_numbers, is_within_range
 from localcrag.crag.table_answers.row_states import says_done
@@ -175,7 +175,7 @@ def with_named_row(kept: Sequence[Strip], question: str) -> list[Strip]:
 
 def _columns(row: Strip) -> tuple[str, ...]:
     """The names of the first columns of a row."""
-    return tuple(column for column, _ in map(named_cell, cells_of(row)[:COMPARED_COLUMNS]))
+    return column_names(row)[:COMPARED_COLUMNS]
 
 
 def _first_terms(row: Strip) -> set[str]:

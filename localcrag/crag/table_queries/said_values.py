@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from localcrag.crag.questions.calendar_dates import MONTHS
 from localcrag.crag.questions.query_terms import STOP_WORDS
+from localcrag.crag.questions.word_runs import WordPlaces, longest_run, places_of
 from localcrag.crag.table_answers.table_values import WORD, root
 from localcrag.crag.table_queries.derived_words import cells_of_word
 from localcrag.crag.table_queries.query_table import QueryColumn, QueryTable
@@ -118,9 +119,7 @@ def _said_of(
     """The cells of a column that a question says, longest first, and the words of longer cells."""
     whole: list[tuple[int, int, str]] = []
     runs: dict[tuple[int, int], int] = {}
-    places: dict[str, list[int]] = {}
-    for at, each in enumerate(said):
-        places.setdefault(each, []).append(at)
+    places = places_of(said)
     for cell, own in column.roots.items():
         if not own or not any(each in places for each in own):
             continue
@@ -167,7 +166,7 @@ def _is_empty(words: Sequence[str]) -> bool:
     )
 
 
-def _run_at(said: Sequence[str], places: dict[str, list[int]], own: Sequence[str]) -> int | None:
+def _run_at(said: Sequence[str], places: WordPlaces, own: Sequence[str]) -> int | None:
     """Where all words of a cell stand one after the other, if they do."""
     for start in places.get(own[0], ()):
         if tuple(said[start : start + len(own)]) == tuple(own):
@@ -175,22 +174,11 @@ def _run_at(said: Sequence[str], places: dict[str, list[int]], own: Sequence[str
     return None
 
 
-def _shared_runs(
-    said: Sequence[str], places: dict[str, list[int]], own: Sequence[str]
-) -> Iterator[tuple[int, int]]:
+def _shared_runs(said: Sequence[str], places: WordPlaces, own: Sequence[str]) -> Iterator[tuple[int, int]]:
     """The longest runs of words that a question and a cell share: where each begins, and its length."""
     at = 0
     while at < len(own):
-        best = (0, 0)
-        for start in places.get(own[at], ()):
-            length = 1
-            while (
-                at + length < len(own)
-                and start + length < len(said)
-                and said[start + length] == own[at + length]
-            ):
-                length += 1
-            best = max(best, (length, start))
+        best = longest_run(said, places, own, at)
         if best[0]:
             yield best[1], best[0]
         at += max(1, best[0])

@@ -77,9 +77,10 @@ def _with_records(value: Json, depth: int = _MAX_DEPTH) -> Json:
     if not isinstance(value, dict) or not depth:
         return value
     inner = {key: _with_records(item, depth - 1) for key, item in value.items()}
-    keyed = [(key, record) for key, item in inner.items() for record in _like(item)]
+    records = {key: _like(item) for key, item in inner.items()}
+    keyed = [(key, record) for key, of_key in records.items() for record in of_key]
     fields = set[str]().union(*(record for _, record in keyed))
-    if len(inner) < MIN_KEYED_RECORDS or not all(map(_like, inner.values())) or not fields:
+    if len(inner) < MIN_KEYED_RECORDS or not all(records.values()) or not fields:
         return inner
     if sum(len(record) for _, record in keyed) < MIN_SHARED_FIELDS * len(fields) * len(keyed):
         return inner

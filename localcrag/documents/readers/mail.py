@@ -162,7 +162,7 @@ class MailReader:
             self._message(inner, forwards - 1, depth)
 
     def _body(self, leaf: _Leaf, sender: str) -> None:
-        text = clean(decode(_content(leaf.part), leaf.part.get_content_charset("")))
+        text = _text_of(leaf)
         shown = BlockText(self._limits)
         if leaf.media_type == _HTML:
             from localcrag.documents.html_blocks import add_html
@@ -271,7 +271,7 @@ def _word_count(leaf: _Leaf, limits: Limits) -> int:
     if not leaf.is_text(_PLAIN, _HTML):
         return 0
     try:
-        text = clean(decode(_content(leaf.part), leaf.part.get_content_charset("")))
+        text = _text_of(leaf)
         if leaf.media_type == _HTML:
             from localcrag.documents.html_blocks import add_html
 
@@ -281,6 +281,11 @@ def _word_count(leaf: _Leaf, limits: Limits) -> int:
     except UnreadableError:
         return 0
     return len(text.split())
+
+
+def _text_of(leaf: _Leaf) -> str:
+    """The text of a leaf as it is sent. Raises UnreadableError."""
+    return clean(decode(_content(leaf.part), leaf.part.get_content_charset("")))
 
 
 def _parts(part: Message) -> Iterator[Message]:
