@@ -9,6 +9,7 @@ SECTION_LINE = re.compile(r"[ \t]*(?:\[+[^\[\]\n]+\]+|[\w.-]+:)[ \t]*(?:[#;].*)?
 """The line above a section of settings: "[server]", "network:"."""
 REMARK = re.compile(r"[ \t]*(?:#+|;+|//+)(?:[ \t].*|)")
 """A line of a comment; what is commented out has no space behind its sign."""
+_WORD = re.compile(r"[^\W\d_]+")
 _MIN_REMARK_WORDS = 4
 _MAX_EXPLAINED_LINES = 8
 """The most lines of what a comment above a blank line is about."""
@@ -39,7 +40,7 @@ def pieces_of_code(text: str, start: int, end: int, *, top: int = 0) -> Iterator
 def _is_remark(piece: str) -> bool:
     """Whether a piece of code is nothing but a comment in words."""
     is_comment = all(map(REMARK.fullmatch, piece.split("\n")))
-    return is_comment and len(re.findall(r"[^\W\d_]+", piece)) >= _MIN_REMARK_WORDS
+    return is_comment and len(_WORD.findall(piece)) >= _MIN_REMARK_WORDS
 
 
 def _is_explained(piece: str) -> bool:
@@ -58,7 +59,19 @@ def _parted(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def line_ends_in_pieces(text: str, start: int, end: int, *, top: int = 0) -> Iterator[int]:
-    """The line ends in a part of a text between a comment and what it explains behind a blank line."""
+    """The line ends in a part of a text between a comment and what it explains, and within the comment."""
     for first, last in pieces_of_code(text, start, end, top=top):
         for gap in BLANK_LINES.finditer(text, first, last):
             yield from (at for at in range(gap.start(), gap.end()) if text[at] == "\n")
+        yield from _line_ends_of_remarks(text, first, last)
+
+
+def _line_ends_of_remarks(text: str, start: int, end: int) -> Iterator[int]:
+    """The line ends of comments in words that go on to what they explain; none before a line without any."""
+    held, at = list[int](), start
+    for line in text[start:end].split("\n"):
+        is_remark = REMARK.fullmatch(line) is not None
+        if not is_remark and line.strip():
+            yield from held
+        at += len(line) + 1
+        held = [*held, at - 1] if is_remark and _WORD.search(line) else []

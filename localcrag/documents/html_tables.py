@@ -128,7 +128,7 @@ def table_lines(rows: Sequence[TableRow]) -> Iterator[str]:
 
 def _lines(rows: Sequence[TableRow]) -> Iterator[str]:
     grid = _Grid()
-    laid = [grid.laid(row) for row in rows]
+    laid = _without_gaps([grid.laid(row) for row in rows])
     if not any(row.is_head for row in laid):
         if _is_grouped(rows, laid):
             yield from (_pair_or_title(row.cells) for row in laid)
@@ -166,6 +166,14 @@ def _lines(rows: Sequence[TableRow]) -> Iterator[str]:
         yield line(last, ())
 
 
+def _without_gaps(rows: Sequence[GridRow]) -> Sequence[GridRow]:
+    """The rows without the columns that are empty in all of them, unless a cell spans columns or rows."""
+    if any(row.wide or row.from_above for row in rows):
+        return rows
+    filled = sorted({i for row in rows for i in row.own})
+    return [row._replace(cells=[row.cells[i] for i in filled if i < len(row.cells)]) for row in rows]
+
+
 def _has_own_header(rows: Sequence[TableRow], laid: Sequence[GridRow]) -> bool:
     """Whether the rows below a single cell, none of which is called the header, have one all the same."""
     if not rows or any(row.is_head for row in laid):
@@ -193,7 +201,10 @@ def _pair_or_title(cells: Sequence[str]) -> str:
 
 
 def _headed_lines(rows: Sequence[GridRow]) -> Iterator[str]:
-    """The lines of rows of which none is called the header."""
+    """The lines of rows of which none is called the header; the cells have no names if none is one."""
+    if found_header(rows[:_MAX_LINES]) is None:
+        yield from (line(row.cells, ()) for row in rows)
+        return
     filled = (row._replace(number=i) for i, row in enumerate((row for row in rows if any(row.cells)), 1))
     yield from (found.text for found in grid_lines(filled))
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 
 from localcrag.documents.block_text import BULLET, BlockText
 from localcrag.documents.roff_lines import RoffLine, RoffLines
-from localcrag.documents.table_pairs import listing_lines
+from localcrag.documents.table_pairs import plain_lines
 from localcrag.documents.table_rows import with_headers
 from localcrag.types import BlockKind
 
@@ -225,7 +225,7 @@ class _Walk:
         self._end_code()
         self._made.part()
         rows = list(_rows(self._lines))
-        for row in listing_lines(rows) or with_headers(rows):
+        for row in plain_lines(rows) or with_headers(rows):
             self._made.add(BlockKind.ROW, row)
         self._made.part()
 

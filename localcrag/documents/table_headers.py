@@ -36,6 +36,14 @@ _MULTIPLE = re.compile(r"\W*1(?:0{1,2}|(?=[., ]?000))(?:[., ]?000)*\b(?!\W*\d)")
 """The beginning of a unit that is a multiple of one: "1000 t", "100 ml"."""
 _OPTION = re.compile(r"--?[A-Za-z][\w-]*\b")
 """How an option of a command begins."""
+_ENTRY = re.compile(
+    r"(?P<number>\d+(?:\.\d+)*[.)]? [^\W\d])"
+    r"|(?P<day>(?:\d\d?\.? ?)?(?:\d\d?[./]|[A-Z][a-zé]{2,8}\.? )(?:\d\d?, )?(?:19|20)\d\d$)"
+)
+"""How an entry begins: with the number of a section, "2.1 Debian", or a day or month with its year."""
+_ENTRY_WORDS = 3
+_SENTENCE = re.compile(r"\S+(?: \S+){3,}\.$")
+"""A sentence of four words or more."""
 _BLANKS = frozenset({"", "-", "–", "—", "|", "n/a", "N/A", "x", "?", "..."})
 
 _MIN_FULL_ROWS = 2
@@ -56,11 +64,13 @@ class FoundHeader:
 
 
 def found_header(rows: Sequence[GridRow], *, is_sure: bool = False) -> FoundHeader | None:
-    """The header among the first rows of a table; None if there is none.
+    """The header among the first rows of a table; None if there is none, or an entry stands before it.
 
     ``is_sure`` asks for one that numbers stand below, or that is merged: rows before it are of another table.
     """
     for start in range(min(len(rows) - 1, _MAX_HEADER_ROW)):
+        if not rows[start].is_head and _is_entry(rows[start], rows[start + 1]):
+            return None
         end = _header_end(rows, start, is_sure=is_sure)
         if end > start:
             if end == start + 1 and not rows[start].is_head:
@@ -68,6 +78,24 @@ def found_header(rows: Sequence[GridRow], *, is_sure: bool = False) -> FoundHead
                 end = max(end, start + 1)
             return FoundHeader(start, end, header_names(rows[start:end]))
     return None
+
+
+def _is_entry(row: GridRow, following: GridRow) -> bool:
+    """Whether a row is the first one of a table without a header: it tells something beside another cell.
+
+    It has a sentence, or begins a cell as an entry of the kind that the next row has there.
+    """
+    cells = [(row.cells[i], below) for i, below in _beside(row, following)]
+    return len(cells) > 1 and any(_SENTENCE.match(cell) or _are_entries(cell, below) for cell, below in cells)
+
+
+def _are_entries(cell: str, below: str) -> bool:
+    """Whether two cells begin as entries of one kind, or with the same three words."""
+    first, second = _ENTRY.match(cell), _ENTRY.match(below)
+    if first is not None and second is not None and first.lastgroup == second.lastgroup:
+        return True
+    words = cell.split()[:_ENTRY_WORDS]
+    return len(words) == _ENTRY_WORDS and words == below.split()[:_ENTRY_WORDS]
 
 
 def _fuller_header(rows: Sequence[GridRow], start: int) -> int:

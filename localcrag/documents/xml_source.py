@@ -22,6 +22,8 @@ _XML_DECLARATION = re.compile(r"\s*<\?xml[^>]*\?>")
 _ENCODING = re.compile(rb"""\s*<\?xml[^>]*\sencoding\s*=\s*["']([\w.:-]+)""")
 _ENTITY = re.compile(r"&([A-Za-z_][\w.-]{0,60});")
 _ENTITY_DECLARATION = re.compile(r"<!ENTITY\s+([A-Za-z_][\w.-]{0,60})\s+(?:\"([^\"]*)\"|'([^']*)')")
+_ABBREVIATIONS = {"eg": "e.g.", "ie": "i.e.", "etc": "etc."}
+"""Entities of KDE's manuals; in HTML one of them is another sign."""
 _XML_ENTITIES = ("amp", "lt", "gt", "quot", "apos")
 _DOCTYPE = re.compile(r"<!DOCTYPE[^\[>]*+(?:\[(?:(?!\]\s*>).)*+\]\s*)?>", re.DOTALL)
 _MARKUP = re.compile(
@@ -58,7 +60,7 @@ def with_known_entities(text: str, declared: Collection[str] = ()) -> str:
     def known(found: re.Match[str]) -> str:
         name = found[1]
         is_kept = name in _XML_ENTITIES or name in declared
-        return found[0] if is_kept else html5.get(f"{name};", name)
+        return found[0] if is_kept else _ABBREVIATIONS.get(name) or html5.get(f"{name};", name)
 
     return _ENTITY.sub(known, text)
 

@@ -38,7 +38,7 @@ WINDOW_SHARE = 0.6
 """The share of the groups of passages in which windows around words of the question stand for long ones."""
 TITLE_SHARE = 0.7
 """The share of groups whose texts stand below the title of their document."""
-OWN_SHARE = 0.35
+OWN_SHARE = 0.5
 """The share of groups that ask about the documents of the data folder, if it has any."""
 MIN_TELLING_ANSWER = 3
 """Characters of an answer from which on a strip that holds it is no negative."""

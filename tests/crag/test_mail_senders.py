@@ -8,7 +8,7 @@ import pytest
 
 from localcrag.crag.refinement.knowledge_strips import strips
 from localcrag.crag.refinement.mail_senders import sender_line
-from localcrag.crag.refinement.recomposition import with_telling_headings
+from localcrag.crag.refinement.telling_headings import with_telling_headings
 from localcrag.types import BlockKind, Passage, Strip
 from tests.crag.values import structured
 

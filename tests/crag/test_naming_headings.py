@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from localcrag.crag.refinement.knowledge_strips import strips
-from localcrag.crag.refinement.recomposition import with_telling_headings
+from localcrag.crag.refinement.telling_headings import with_telling_headings
 from localcrag.types import BlockKind, Passage
 from tests.crag.values import structured
 

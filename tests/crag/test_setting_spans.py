@@ -47,6 +47,16 @@ def test_settings_are_cut_with_their_comments_and_judged_below_their_section() -
     ]
 
 
+def test_what_is_commented_out_is_a_setting_of_its_own() -> None:
+    text = "#KillUsers=no\n#KillOnly=\n# Seconds, at most.\n#DelayMaxSec=5\n#\n# Who may log in?\nallow=ada"
+    assert [strip.text for strip in strips(code(text))] == [
+        "#KillUsers=no",
+        "#KillOnly=",
+        "# Seconds, at most.\n#DelayMaxSec=5",
+        "# Who may log in?\nallow=ada",
+    ]
+
+
 def test_what_stands_further_in_belongs_to_its_setting() -> None:
     assert [in_context(strip) for strip in strips(code(NESTED))] == [
         "network:\n  # Fixed, because the mast sends to it.\n  address: 10.40.7.20",

@@ -153,6 +153,11 @@ def test_damaged_files() -> None:
     assert (found.media_type, found.pages[0].text) == ("text/plain", "no calendar at all")
 
 
+def test_a_name_that_is_no_text_stays_as_it_is_written() -> None:
+    card = "BEGIN:VCARD\nN;ENCODING=QUOTED-PRINTABLE:=AA1\\\\\nORG:Ferry office\nEND:VCARD\n"
+    assert "Ferry office" in read(card, DocumentFormat.CONTACTS).pages[0].text
+
+
 @given(st.text(alphabet='BEGINVT:;="\\\n =aA1,', max_size=300))
 def test_no_file_breaks_it(text: str) -> None:
     read(f"BEGIN:VEVENT\n{text}\nEND:VEVENT\n")

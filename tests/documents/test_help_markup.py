@@ -98,3 +98,10 @@ def test_entities_neither_grow_without_bound_nor_come_from_other_files() -> None
     body = "<article><title>T</title><para>one &passwd; &a8;</para></article>"
     found = read("a.xml", f"<!DOCTYPE article [{bomb}{other}]>\n{body}")
     assert "root:" not in found.pages[0].text and len(found.pages[0].text) < 1_000_000
+
+
+def test_a_term_within_a_sentence_is_a_word_of_it() -> None:
+    text = """<?xml version="1.0"?><!DOCTYPE glossary PUBLIC "-//OASIS//DTD DocBook XML V4.5//EN" "x.dtd">
+<glossary><title>Words</title><glossentry><glossterm>step</glossterm><glossdef>
+<para>It goes some <glossterm>pixels</glossterm>, &eg; 50.</para></glossdef></glossentry></glossary>"""
+    assert blocks(read("words.docbook", text))[1:] == [(ITEM, "step: It goes some pixels, e.g. 50.")]

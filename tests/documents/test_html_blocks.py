@@ -237,6 +237,28 @@ def test_tables_without_a_header_row() -> None:
 
 
 @pytest.mark.parametrize(
+    ("table", "text"),
+    [
+        (
+            "<tr><td>hide<td>User enjoys limited invisibility.<tr><td>jump<td>User skips over a space.<td>",
+            "hide: User enjoys limited invisibility.\njump: User skips over a space.",
+        ),
+        (
+            "<tr><td>January 2005<td>Wulf<td>First version<tr><td>02.02.2006<td>Wulf<td>History added",
+            "January 2005 · Wulf · First version\n02.02.2006 · Wulf · History added",
+        ),
+        (
+            "<tr><td>1.1 About<td>&nbsp;<td>Some facts<tr><td>1.2 Installation<td>&nbsp;<td>Getting it",
+            "1.1 About: Some facts\n1.2 Installation: Getting it",
+        ),
+        ("<tr><td>May 2024<td>June 2024<tr><td>14<td>15", "May 2024: 14 · June 2024: 15"),
+    ],
+)
+def test_the_first_of_several_entries_is_no_header(table: str, text: str) -> None:
+    assert text_of(f"<table>{table}</table>") == text
+
+
+@pytest.mark.parametrize(
     "table",
     [
         "<table role=presentation><tr><td>one<td>two<tr><td>three<td>four</table>",

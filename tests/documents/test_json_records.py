@@ -138,3 +138,8 @@ def test_the_objects_of_like_lists_below_keys_are_records_with_their_keys() -> N
     assert told(few)[0] == "Best a.film: Moana\nBest a.won: false"
     unlike = {**prizes, "Other": [{"n": 1, "of": 2}], "More": [{"x": 1, "y": 2}], "Rest": [{"z": 1, "q": 2}]}
     assert told(unlike)[0].startswith("Best a.film: Moana")
+
+
+def test_records_below_keys_may_have_fields_that_few_others_have() -> None:
+    hosts = {f"mail {n}": {"host": f"smtp{n}.example", "port": 465, f"rare {n}": n} for n in range(8)}
+    assert told(hosts)[2] == "name: mail 2\nhost: smtp2.example\nport: 465\nrare 2: 2"

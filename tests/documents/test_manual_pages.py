@@ -261,3 +261,9 @@ HEAD = ".TH X 1\n.SH A\n"
 )
 def test_no_page_is_a_way_to_stop_the_reader(read: ReadFunction, page: str) -> None:
     assert "words" in read("x.1", page).pages[0].text
+
+
+def test_a_table_of_names_with_what_they_do_has_no_header(read: ReadFunction) -> None:
+    table = ".TS\nl l.\nrepair\tThe default option is -r\nanalyze\tThe default option is -a\n.TE\n"
+    text = read("x.1", HEAD + table).pages[0].text
+    assert "repair: The default option is -r\nanalyze: The default option is -a" in text

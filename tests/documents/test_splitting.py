@@ -309,6 +309,9 @@ def test_a_passage_does_not_end_between_a_comment_and_its_setting_or_a_question_
     lamps = "\n\n".join(f"{remark.format(number)}\n\nlamp{number} dusk" for number in range(40))
     for passage in cut(f"first 1\n\n{lamps}", kind=DocumentFormat.CODE, limit=100):
         assert "dusk" in passage.text.splitlines()[-1]
+    lamps = "\n".join(f"#\n{remark.format(number)}\n#lamp{number}=dusk" for number in range(40))
+    for passage in cut(f"first=1\n{lamps}", kind=DocumentFormat.CODE, limit=100):
+        assert passage.text.splitlines()[-1].endswith(("dusk", "#"))
     chat = "\n".join(
         f"10:{number:02}:00 <ada> when does the ferry number {number} leave in the morning?\n"
         f"10:{number:02}:09 <tom> ada: at {number} from the north quay, as it always did"

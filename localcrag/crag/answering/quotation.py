@@ -28,15 +28,10 @@ from localcrag.crag.questions.question_extent import (
 )
 from localcrag.crag.questions.told_stories import told_before
 from localcrag.crag.refinement.closed_strings import with_closed_strings
+from localcrag.crag.refinement.completed_quotations import completed_quotations
 from localcrag.crag.refinement.knowledge_strips import span, strips
 from localcrag.crag.refinement.procedures import with_told_steps
-from localcrag.crag.refinement.recomposition import (
-    completed_quotations,
-    joined,
-    numbered,
-    with_surroundings,
-    with_telling_headings,
-)
+from localcrag.crag.refinement.recomposition import joined, numbered, with_surroundings
 from localcrag.crag.refinement.short_listings import with_whole_listings
 from localcrag.crag.refinement.stated_defaults import with_stated_default
 from localcrag.crag.refinement.strip_context import Neighbours
@@ -44,6 +39,7 @@ from localcrag.crag.refinement.strip_display import before_mark
 from localcrag.crag.refinement.strip_filter import best_score
 from localcrag.crag.refinement.strip_kinds import is_command, is_row, names_option
 from localcrag.crag.refinement.task_states import of_asked_state
+from localcrag.crag.refinement.telling_headings import with_telling_headings
 from localcrag.crag.rows.row_selection import without_other_rows
 from localcrag.crag.state import Finding, Outcome, QuestionState
 from localcrag.errors import ConstraintError

@@ -21,8 +21,8 @@ from localcrag.calibration.scale import log_odds
 from localcrag.crag.policy import confidences_of, settled
 from localcrag.crag.questions.query_terms import terms, terms_asked_for
 from localcrag.crag.questions.question_extent import things_asked_for
+from localcrag.crag.refinement.completed_quotations import is_read_with
 from localcrag.crag.refinement.earlier_mails import is_of_earlier_mail
-from localcrag.crag.refinement.recomposition import is_read_with
 from localcrag.crag.refinement.strip_context import headings_above, judged_text
 from localcrag.crag.refinement.strip_filter import best_score
 from localcrag.crag.refinement.strip_kinds import cells_of, is_row, named_cell, prose_of

@@ -16,9 +16,14 @@ from itertools import accumulate, pairwise
 from localcrag.explained_settings import BLANK_LINES, REMARK, SECTION_LINE, pieces_of_code
 from localcrag.types import Passage
 
-_SETTING = re.compile(r"[ \t]*(?:- )*(?:export )?[\w.\"'/-]+[ \t]*(?:=|:(?=[ \t]))[ \t]*\S.*")
-"""A line of a file of settings: "workers = 6", "port: 8088", "- name: disks"."""
+_SETTING = re.compile(
+    r"[ \t]*(?:[#;]|//)?(?:- )*(?:export )?[\w.\"'/-]+[ \t]*(?:=(?!=)|:(?=[ \t]+\S))[ \t]*(?:\S.*)?"
+)
+"""A line of a file of settings, which may be commented out: "workers = 6", "port: 8088", "- name: disks",
+"#NAutoVTs=6"."""
 _COMMENT = re.compile(r"[ \t]*(?:#|;|//)")
+_SIGNS = re.compile(r"(?:[ \t]*(?:#+|;+|//+)[ \t]*(?:\n|\Z))+")
+"""Lines of a comment without a word, which only part others."""
 _RECORD = re.compile(r"[ \t]*\[\[[^\[\]\n]+\]\][ \t]*(?:#.*)?\n?")
 """The line above a record of several of its kind (TOML): "[[sensors]]"."""
 _CLOSING = re.compile(r"[ \t]*[\])}]+[,;]?[ \t]*")
@@ -39,9 +44,12 @@ def spans_of_code(text: str, start: int, end: int, *, top: int = 0) -> Iterator[
     ``top`` is the place in the text at which its file begins, which may be before it.
     """
     for first, last in pieces_of_code(text, start, end, top=top):
-        yield from (
-            _options(text, first, last) or _directives(text, first, last) or _settings(text, first, last)
-        )
+        found = _options(text, first, last) or _directives(text, first, last) or _settings(text, first, last)
+        for begins, ends in found:
+            told = _SIGNS.match(text, begins, ends)
+            begins = told.end() if told else begins
+            if begins < ends:
+                yield begins, ends
 
 
 def _options(text: str, start: int, end: int) -> list[tuple[int, int]]:
@@ -102,7 +110,7 @@ def _settings(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     if any(map(_RECORD.fullmatch, lines)):
         yield from _records(lines, start)
         return
-    telling = [line for line in lines if line.strip() and not _COMMENT.match(line) and not _is_section(line)]
+    telling = [line for line in lines if _tells(line)]
     are_settings = [_SETTING.match(line) is not None for line in telling]
     if sum(are_settings) < max(2, len(telling) * MIN_SETTINGS_SHARE) or any(map(_CLOSING.fullmatch, telling)):
         yield start, end
@@ -112,9 +120,15 @@ def _settings(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         if is_begun and (_is_section(line) or _indent(line) <= depth):
             yield at, at + len(text[at:place].rstrip())
             at, is_begun = place, False
-        if not is_begun and line.strip() and not _COMMENT.match(line) and not _is_section(line):
+        if not is_begun and _tells(line):
             depth, is_begun = _indent(line), True
     yield at, end
+
+
+def _tells(line: str) -> bool:
+    """Whether a line sets something, if commented out: it is no comment in words, and names no section."""
+    is_comment = _COMMENT.match(line) and (REMARK.fullmatch(line.rstrip()) or not _SETTING.match(line))
+    return bool(line.strip()) and not is_comment and not _is_section(line)
 
 
 def _records(lines: list[str], start: int) -> Iterator[tuple[int, int]]:

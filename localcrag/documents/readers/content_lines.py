@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from localcrag.documents.encoding import decode
 from localcrag.documents.extracted import clean
+from localcrag.errors import UnreadableError
 
 _CONTENT_LINE = re.compile(
     r"(?:[\w-]++\.)?([\w-]++)((?:;(?:[^\":;]++|\"[^\"]*+\")*+)*+):(.*)", re.DOTALL | re.ASCII
@@ -101,8 +102,16 @@ def _property(line: str) -> Property | None:
         parameters[name] = f"{parameters[name]},{value}" if name in parameters else value
     value = found[3]
     if _QUOTED_PRINTABLE in (parameters.get("ENCODING", "").upper(), parameters.get("TYPE", "").upper()):
-        value = clean(decode(quopri.decodestring(value.encode()), parameters.get("CHARSET", "")))
+        value = _decoded(value, parameters.get("CHARSET", ""))
     return Property(found[1].upper(), parameters, value)
+
+
+def _decoded(value: str, charset: str) -> str:
+    """A value in quoted-printable; as it is written if that is no text."""
+    try:
+        return clean(decode(quopri.decodestring(value.encode()), charset))
+    except UnreadableError:
+        return value
 
 
 def _plain(value: str) -> str:

@@ -67,7 +67,7 @@ _TAGS = {
     **dict.fromkeys(("orderedlist", "procedure", "steps", "substeps"), "ol"),
     **dict.fromkeys(("listitem", "item", "step", "member"), "li"),
     **dict.fromkeys(("variablelist", "terms", "glosslist"), "dl"),
-    **dict.fromkeys(("term", "glossterm"), "dt"),
+    "term": "dt",
     "glossdef": "dd",
     **dict.fromkeys(("programlisting", "screen", "literallayout", "synopsis"), "pre"),
     **dict.fromkeys(("table", "informaltable"), "table"),
@@ -135,7 +135,7 @@ def _html(element: _Element, level: int) -> Iterator[str]:
     elif name == "question":
         tag = f"h{min(level + 1, _LAST_LEVEL)}"
         yield f"<{tag}>{escape(' '.join(''.join(element.itertext('*')).split()))}</{tag}>"
-    elif name == "title" and around == "item":
+    elif (name, around) in (("title", "item"), ("glossterm", "glossentry")):
         yield from _wrapped("dt", element, level)
     elif name in ("title", "subtitle"):
         yield from _wrapped("caption" if around in ("table", "figure") else "p", element, level)
@@ -145,6 +145,8 @@ def _html(element: _Element, level: int) -> Iterator[str]:
         for child in element:
             yield from () if _name(child) == "title" else _html(child, level)
         yield "</dd>"
+    elif name == "glossentry" and around != "glosslist":
+        yield from _wrapped("dl", element, level)
     elif name == "listitem" and around == "varlistentry":
         yield from _wrapped("dd", element, level)
     elif name == "entry" and _is_in_head(element):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import islice
 
@@ -22,7 +23,7 @@ _MAX_NAMING_CHARACTERS = 80
 MIN_KEYED_RECORDS = 4
 """The fewest objects below keys that are records of one table."""
 MIN_SHARED_FIELDS = 0.5
-"""The share of the fields of all of them that such records have on average at least."""
+"""The share of such records that have a shared field, and the share of all their fields that are shared."""
 
 
 def read_json(text: str, limits: Limits) -> Page | None:
@@ -79,10 +80,13 @@ def _with_records(value: Json, depth: int = _MAX_DEPTH) -> Json:
     inner = {key: _with_records(item, depth - 1) for key, item in value.items()}
     records = {key: _like(item) for key, item in inner.items()}
     keyed = [(key, record) for key, of_key in records.items() for record in of_key]
-    fields = set[str]().union(*(record for _, record in keyed))
+    fields = Counter(field for _, record in keyed for field in record)
     if len(inner) < MIN_KEYED_RECORDS or not all(records.values()) or not fields:
         return inner
-    if sum(len(record) for _, record in keyed) < MIN_SHARED_FIELDS * len(fields) * len(keyed):
+    shared = {field for field, count in fields.items() if count >= MIN_SHARED_FIELDS * len(keyed)}
+    if sum(fields[field] for field in shared) < MIN_SHARED_FIELDS * fields.total():
+        return inner
+    if any(shared.isdisjoint(record) for _, record in keyed):
         return inner
     name = "key" if "name" in fields else "name"
     return [{name: key, **record} for key, record in keyed]
