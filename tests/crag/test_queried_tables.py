@@ -192,6 +192,27 @@ def test_a_query_that_passes_over_nothing_stays_as_it_is() -> None:
         assert found is not None and found.is_whole and found.query == read.query
 
 
+def test_the_row_of_a_name_is_not_counted() -> None:
+    (table,) = tables_of(passages(BATS))
+    for question, sql, is_none in (
+        ("How many legs has the Noctule?", "\"name\" = 'Noctule'", True),
+        ("How many roost in a cave?", "\"roost\" = 'cave'", False),
+    ):
+        queries = ScriptedQueries({" ": (f"SELECT COUNT(*) WHERE {sql}", 0.95)})
+        read = read_query(queries, question, table)
+        assert read is not None and (answered_by(read) is None) is is_none
+
+
+def test_a_query_that_passes_over_a_column_which_a_question_names_is_not_sure() -> None:
+    rows = [f"name: {name} · cup: {'Oslo' if name < 'C' else 'Rome'}" for name in "ABCD"]
+    (table,) = tables_of(passages(rows))
+    for question, is_whole in (("How many were at the Games cup?", False), ("How many names?", True)):
+        read = read_query(ScriptedQueries({" ": ("SELECT COUNT(*)", 0.95)}), question, table)
+        assert read is not None
+        found = answered_by(read)
+        assert found is not None and found.is_whole is is_whole
+
+
 def test_an_extreme_is_told_with_the_day_of_its_row_and_the_rows_that_count() -> None:
     days = [
         "date: 2021-04-02 · wind: 9.5 · weather: rain",

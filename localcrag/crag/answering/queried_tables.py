@@ -14,7 +14,12 @@ from localcrag.crag.answering.query_answers import answer_of
 from localcrag.crag.refinement.strip_kinds import is_row
 from localcrag.crag.state import ComputedAnswer, QuestionState
 from localcrag.crag.table_answers.parsed_tables import ParsedTable, tables_of
-from localcrag.crag.table_queries.missing_conditions import missing_conditions, with_conditions
+from localcrag.crag.table_queries.missing_conditions import (
+    counts_one_name,
+    missing_conditions,
+    passes_over_column,
+    with_conditions,
+)
 from localcrag.crag.table_queries.query_grammar import query_pattern
 from localcrag.crag.table_queries.query_prompt import narrowed, query_prompt
 from localcrag.crag.table_queries.query_results import result_of
@@ -36,7 +41,8 @@ MAX_LOOKED_AT = 6
 class QueriedTable:
     """A query over a table, what it gives, and the probability that the model gives it.
 
-    ``is_whole`` says that the model's own query passes over no cell of the table that the question says.
+    ``is_whole`` says that the model's own query passes over no cell or column of the table that the question
+    says.
     """
 
     query: TableQuery
@@ -62,7 +68,10 @@ def queried(state: QuestionState, model: QueryModel, kept: Sequence[Strip]) -> Q
 
 def answered_by(read: ReadQuery) -> QueriedTable | None:
     """What a query gives, with the conditions that it passed over if any row meets these; None if nothing."""
+    if counts_one_name(read.query, read.table):
+        return None
     missing = missing_conditions(read.query, read.table, read.said)
+    is_whole = not missing and not passes_over_column(read.query, read.table, read.question)
     completed = with_conditions(read.query, missing) if missing else None
     for query in filter(None, (completed, read.query)):
         try:
@@ -70,7 +79,7 @@ def answered_by(read: ReadQuery) -> QueriedTable | None:
         except QueryError:
             continue
         if answer is not None:
-            return QueriedTable(query, answer, read.probability, not missing)
+            return QueriedTable(query, answer, read.probability, is_whole)
     return None
 
 
@@ -78,6 +87,7 @@ def answered_by(read: ReadQuery) -> QueriedTable | None:
 class ReadQuery:
     """The query that a model reads a question as, its probability, and the table and cells it was shown."""
 
+    question: str
     query: TableQuery
     probability: float
     table: QueryTable
@@ -97,7 +107,7 @@ def read_query(model: QueryModel, question: str, table: ParsedTable) -> ReadQuer
         return None
     if query is None:
         return None
-    return ReadQuery(query, min(1.0, written.probability + alike), shown, said)
+    return ReadQuery(question, query, min(1.0, written.probability + alike), shown, said)
 
 
 def _are_alike(one: TableQuery | None, other: TableQuery | None) -> bool:

@@ -53,7 +53,7 @@ def compute_unsure(state: QuestionState, kept: Sequence[Strip]) -> Steps[tuple[C
         kept: the strips that are not sure to answer.
     """
     by_rule, read = presumed(state, kept), _read(state, kept)
-    if by_rule is not None:
+    if by_rule is not None and not (by_rule[1] and _counts_one(by_rule[0])):
         computed, words = by_rule
         do_agree = read is not None and _agree(read, computed)
         if read is not None and do_agree:
@@ -75,6 +75,12 @@ def compute_unsure(state: QuestionState, kept: Sequence[Strip]) -> Steps[tuple[C
             return None
     yield Computed(read.answer.computation)
     return read.answer, read.is_whole and is_sure
+
+
+def _counts_one(computed: ComputedAnswer) -> bool:
+    """Whether a single row was counted: with words left out that is the row of a name, and no answer."""
+    told = computed.computation
+    return told.operation is Aggregate.COUNT and told.value == "1"
 
 
 def _is_of_one_row(read: QueriedTable) -> bool:

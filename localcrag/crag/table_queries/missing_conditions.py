@@ -1,7 +1,8 @@
-"""What a question says of the cells of a table and a query leaves out.
+"""What a question says of the cells and columns of a table and a query leaves out.
 
 A query that passes over a word of the question which is a cell of the table ("of the **EU** in **2020**")
-answers another question. Such conditions are found without the language model, by the cells alone.
+answers another question. Such conditions are found without the language model, by the cells alone. So are
+columns that a question names and a query does not ask for ("at the Olympic **competition**").
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from localcrag.crag.table_queries.table_query import Condition, TableQuery
 _YEAR = re.compile(r"1[5-9]\d\d|20\d\d")
 YEARS = range(1500, 2101)
 """The numbers that are years if all those of a column are."""
+MIN_ALIKE = 2
+"""How many rows on average have the same cell in a column whose name asks for one."""
 _MIN_CHARACTERS = 2
 _SAY_LITTLE = frozenset({"yes", "no", "none", "true", "false"})
 """Cells of many columns, whose words a question has for other reasons."""
@@ -44,6 +47,35 @@ def missing_conditions(query: TableQuery, table: QueryTable, said: SaidValues) -
         *_years(table, said, named | used | {str(query.limit)}, asked),
     ]
     return tuple(found)
+
+
+def passes_over_column(query: TableQuery, table: QueryTable, question: str) -> bool:
+    """Whether a question has the name of a column of several rows alike that a query does not ask for.
+
+    A column of which all cells differ has what the rows are, and a question names these for that. The words
+    of the table, of a column that the query has and of its conditions are there for other reasons.
+    """
+    conditions = (value for condition in query.conditions for value in condition.values)
+    used = {each for name in (*table.names, *query.columns, *conditions) for each in roots(name)}
+    asked = {*roots(question)} - used
+    others = [column for column in table.columns.values() if column.name not in query.columns]
+    return any(
+        (words := {*roots(column.name)})
+        and words <= asked
+        and MIN_ALIKE * len(column.distinct) <= len(column.filled)
+        for column in others
+    )
+
+
+def counts_one_name(query: TableQuery, table: QueryTable) -> bool:
+    """Whether a query counts the one row of a name: that is 1, whatever of it a question asks for."""
+    of_names = (
+        condition.operator == "=" and len(column.filled) == len(column.distinct) > 1
+        for condition in query.conditions
+        if (column := table.columns.get(condition.column)) is not None and not column.is_ordered
+    )
+    counts = not query.group and query.targets[0].function == "COUNT" and query.targets[0].expression is None
+    return counts and any(of_names)
 
 
 def with_conditions(query: TableQuery, conditions: tuple[Condition, ...]) -> TableQuery | None:
