@@ -1,0 +1,89 @@
+"""Rows that are about what a question asks for, and have no column that tells it.
+
+"name: Lesotho · capital: Maseru · …" of sixty columns looks like the answer to every question about Lesotho,
+and a row of a single bridge like the answer to "how many bridges are there?".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from localcrag.crag.doubts.sureness import SURE_STRIP
+from localcrag.crag.questions.query_terms import terms, terms_asked_for
+from localcrag.crag.refinement.strip_kinds import cells_of, is_row, named_cell
+from localcrag.crag.rows.named_cells import CellQuery, terms_within
+from localcrag.crag.table_answers.column_abbreviations import words_in_full
+from localcrag.types import Strip
+
+MAX_CELLS = 16
+"""The most cells of a row that a reader takes in at a glance."""
+MIN_CELLS = 4
+"""The fewest cells of a row of which a question may be expected to name one."""
+_COUNT_ASKED = re.compile(r"\bhow many\b|\bwie ?viele\b|\bcombien de\b|\bcuánt[oa]s\b", re.IGNORECASE)
+_THING_ASKED = re.compile(
+    r"\b(?:which|what|how (?:deep|high|tall|wide|heavy|fast|large|big|old|far))\b", re.I
+)
+"""How a question asks for what a column names: its kind, or a measure."""
+_WITH_UNIT = re.compile(r"\d[\d.,]*\s?[^\W\d]{2}")
+"""A number with what it counts: "40 persons"."""
+_COUNTING = frozenset({"num", "no", "nr", "n", "number", "count", "total", "anzahl", "nombre"})
+"""Words of the name of a column that say that it has numbers."""
+
+
+def is_wide_without_column(question: str, shown: Sequence[Strip]) -> bool:
+    """Whether the best strip is a wide row, and the question names none of its columns.
+
+    A column whose value the question has names the row, and is not what is asked for.
+    """
+    best = max(shown, key=lambda strip: strip.score, default=None)
+    if best is None or not is_row(best) or len(cells_of(best)) <= MAX_CELLS:
+        return False
+    words = terms(question)
+    return not any(terms_within(column) & words for column, _ in _others(question, best))
+
+
+def is_doubted_without_column(question: str, shown: Sequence[Strip]) -> bool:
+    """Whether the best strip is a row that is not sure, and has no column or number that is asked for."""
+    best = max(shown, key=lambda strip: strip.score, default=None)
+    if best is None or best.score >= SURE_STRIP:
+        return False
+    return lacks_asked_column(question, best) or lacks_asked_number(question, best)
+
+
+def lacks_asked_column(question: str, row: Strip) -> bool:
+    """Whether a question asks which or what something of a row is, and names no column of it.
+
+    The words that name the row do not count: "the Drug Court" names no column `Court ID`.
+    """
+    cells = cells_of(row)
+    if not is_row(row) or len(cells) < MIN_CELLS or _THING_ASKED.search(question) is None:
+        return False
+    others = dict(_others(question, row))
+    told = {*others.values()}
+    naming = " ".join(value for _, value in map(named_cell, cells) if value not in told)
+    left = terms_asked_for(question) - terms(naming)
+    return not any(terms_within(column) & left for column in others)
+
+
+def lacks_asked_number(question: str, row: Strip) -> bool:
+    """Whether a question asks how many there are, and a row has no number of it.
+
+    A number of it stands in a column that the question names, or before what it counts: "40 persons".
+    """
+    if not is_row(row) or _COUNT_ASKED.search(question) is None:
+        return False
+    asked = terms(question)
+    for column, value in _others(question, row):
+        words = terms_within(column.rpartition(".")[2]) - _COUNTING
+        if _WITH_UNIT.match(value) or (value[:1].isdigit() and words and words <= asked):
+            return False
+    return True
+
+
+def _others(question: str, row: Strip) -> Iterator[tuple[str, str]]:
+    """The cells of a row that a question does not name it by, each with its column, also in full."""
+    asked = CellQuery.of(question)
+    for column, value in map(named_cell, cells_of(row)):
+        if not asked.named_by(column, value):
+            yield f"{column} {words_in_full(column)}", value
