@@ -192,6 +192,20 @@ def test_a_query_that_passes_over_nothing_stays_as_it_is() -> None:
         assert found is not None and found.is_whole and found.query == read.query
 
 
+def test_a_cell_takes_the_place_of_its_part() -> None:
+    rows = ["food: Crayfish · group: Shellfish", "food: Cod · group: Marine fish"]
+    (table,) = tables_of(
+        passages([*rows, "food: Shad fish · group: Marine fish", "food: Rice · group: Cereals"])
+    )
+    sql = "SELECT COUNT(*) WHERE \"food\" LIKE 'fish'"
+    read = read_query(ScriptedQueries({" ": (sql, 0.95)}), "How many marine fish are there?", table)
+    assert read is not None
+    found = answered_by(read)
+    assert found is not None and not found.is_whole
+    assert str(found.query) == "SELECT COUNT(*) WHERE \"group\" = 'Marine fish'"
+    assert found.answer.computation.value == "2"
+
+
 def test_the_row_of_a_name_is_not_counted() -> None:
     (table,) = tables_of(passages(BATS))
     for question, sql, is_none in (

@@ -22,6 +22,8 @@ YEARS = range(1500, 2101)
 """The numbers that are years if all those of a column are."""
 MIN_ALIKE = 2
 """How many rows on average have the same cell in a column whose name asks for one."""
+MIN_NAMES_SHARE = 0.9
+"""The share of the cells of a column that differ if they are names."""
 _MIN_CHARACTERS = 2
 _SAY_LITTLE = frozenset({"yes", "no", "none", "true", "false"})
 """Cells of many columns, whose words a question has for other reasons."""
@@ -30,9 +32,9 @@ _SAY_LITTLE = frozenset({"yes", "no", "none", "true", "false"})
 def missing_conditions(query: TableQuery, table: QueryTable, said: SaidValues) -> tuple[Condition, ...]:
     """The conditions that a question says and a query has not.
 
-    A cell counts if it stands in one column alone, which the query does not name, and no name of the table or
-    of a column has its words, nor a condition of the query; a year, if one column of years has it, or
-    without such a column one of days.
+    A cell counts if it stands in one column alone, which the query does not name, no name of the table or of
+    a column has one of its words, and the conditions of the query lack one; a year, if one column of years
+    has it, or without such a column one of days.
 
     Args:
         query: the query.
@@ -43,7 +45,7 @@ def missing_conditions(query: TableQuery, table: QueryTable, said: SaidValues) -
     used = {each for condition in query.conditions for value in condition.values for each in roots(value)}
     asked = {*query.columns}
     found = [
-        *_cells(table, said, named | used, asked),
+        *_cells(table, said, named, used, asked),
         *_years(table, said, named | used | {str(query.limit)}, asked),
     ]
     return tuple(found)
@@ -70,7 +72,9 @@ def passes_over_column(query: TableQuery, table: QueryTable, question: str) -> b
 def counts_one_name(query: TableQuery, table: QueryTable) -> bool:
     """Whether a query counts the one row of a name: that is 1, whatever of it a question asks for."""
     of_names = (
-        condition.operator == "=" and len(column.filled) == len(column.distinct) > 1
+        condition.operator == "="
+        and len(column.distinct) > max(1, MIN_NAMES_SHARE * len(column.filled))
+        and sum(cell in condition.values for cell in column.cells) == 1
         for condition in query.conditions
         if (column := table.columns.get(condition.column)) is not None and not column.is_ordered
     )
@@ -79,12 +83,23 @@ def counts_one_name(query: TableQuery, table: QueryTable) -> bool:
 
 
 def with_conditions(query: TableQuery, conditions: tuple[Condition, ...]) -> TableQuery | None:
-    """A query with further conditions; None if these are too many."""
-    every = (*query.conditions, *conditions)
+    """A query with further conditions, which take the place of parts of them; None if these are too many.
+
+    "Marine fish" in a column takes the place of "fish" in another one.
+    """
+    added = [set(roots(value)) for condition in conditions for value in condition.values]
+    kept = (
+        each
+        for each in query.conditions
+        if each.operator != "LIKE" or not any(set(roots(each.values[0])) < words for words in added)
+    )
+    every = (*kept, *conditions)
     return replace(query, conditions=every) if len(every) <= MAX_CONDITIONS else None
 
 
-def _cells(table: QueryTable, said: SaidValues, known: set[str], asked: set[str]) -> Iterator[Condition]:
+def _cells(
+    table: QueryTable, said: SaidValues, named: set[str], used: set[str], asked: set[str]
+) -> Iterator[Condition]:
     by_words: dict[tuple[str, ...], list[str]] = {}
     for column, cells in said.cells.items():
         for cell in cells:
@@ -98,7 +113,8 @@ def _cells(table: QueryTable, said: SaidValues, known: set[str], asked: set[str]
             if len(cell) >= _MIN_CHARACTERS
             and len(by_words[roots(cell)]) == 1
             and cell.casefold() not in _SAY_LITTLE
-            and not known.intersection(roots(cell))
+            and named.isdisjoint(words := roots(cell))
+            and not used.issuperset(words)
         )
         if told:
             operator = "=" if len(told) == 1 else "IN"
