@@ -13,6 +13,7 @@ from localcrag.crag.refinement.readable_names import in_words, without_prefix
         ("max_body_mb = 25", "max body mb = 25"),
         ("  - name: test\n    timeoutMinutes: 45", "  - name: test\n    timeout Minutes: 45"),
         ("export MAX_SIZE=3", "export MAX SIZE=3"),
+        ("#KillUserProcesses=no\n//max_rate = 3", "Kill User Processes=no\nmax rate = 3"),
         ("items.name: Horn\nitems.on_loan_to: Ann", "name: Horn\non loan to: Ann"),
         ("items.name: Horn\nshelf.place: 4", "items name: Horn\nshelf place: 4"),
         ("Fee (€) / guests: 3 · unit_price: a_b: c_d", "Fee (€) / guests: 3 · unit price: a_b: c_d"),

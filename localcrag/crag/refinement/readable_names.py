@@ -12,20 +12,28 @@ import re
 from localcrag.types import CELL_SEPARATOR
 
 _NAME = re.compile(
-    rf"(?P<before>^[ \t]*(?:- )?(?:export )?|{re.escape(CELL_SEPARATOR)})"
+    rf"(?P<before>^[ \t]*(?P<sign>[#;]|//)?(?:- )?(?:export )?|{re.escape(CELL_SEPARATOR)})"
     r"(?P<name>[^\W\d_][\w.]*)(?P<mark>: |[ \t]*=[ \t]*)",
     re.MULTILINE,
 )
-"""A name that is one word to a program, before its value."""
+"""A name that is one word to a program, before its value, though it may be commented out."""
 CAPITAL_BORDER = r"(?<=[a-z\d])(?=[A-Z][a-z])"
 """Where a word begins in a name that joins them by nothing but a capital: "MeltingPoint"."""
 _WORD_JOINER = re.compile(rf"[_.]+|{CAPITAL_BORDER}")
 
 
 def in_words(text: str) -> str:
-    """A row, a record or some settings with the words of each name apart, without the path that all have."""
+    """A row, a record or some settings with the words of each name apart, without the path that all have.
+
+    A setting that is commented out has no sign.
+    """
     text = without_prefix(text)
-    return _NAME.sub(lambda found: f"{found['before']}{_words(found['name'])}{found['mark']}", text)
+    return _NAME.sub(lambda found: f"{_unsigned(found)}{_words(found['name'])}{found['mark']}", text)
+
+
+def _unsigned(found: re.Match[str]) -> str:
+    """What stands before a name, without the sign of a comment."""
+    return found["before"].replace(found["sign"] or "\0", "", 1)
 
 
 def without_prefix(text: str) -> str:
