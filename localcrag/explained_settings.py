@@ -74,4 +74,7 @@ def _line_ends_of_remarks(text: str, start: int, end: int) -> Iterator[int]:
         if not is_remark and line.strip():
             yield from held
         at += len(line) + 1
-        held = [*held, at - 1] if is_remark and _WORD.search(line) else []
+        if is_remark and _WORD.search(line):
+            held.append(at - 1)
+        else:
+            held.clear()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from hashlib import sha256
 from importlib.util import find_spec
 from itertools import pairwise
@@ -17,6 +18,7 @@ from localcrag.documents.formats import MEDIA_TYPES, DocumentFormat, markup_of
 from localcrag.documents.splitting import load_tokenizer
 from localcrag.documents.structure import structured
 from localcrag.errors import CorpusError
+from localcrag.explained_settings import line_ends_in_pieces
 from localcrag.types import Block, BlockKind, Document, Origin, Page, Passage
 from tests.documents.builders import FOX
 from tests.documents.conftest import tokenizer_file
@@ -319,3 +321,10 @@ def test_a_passage_does_not_end_between_a_comment_and_its_setting_or_a_question_
     )
     for passage in cut(chat, kind=DocumentFormat.TEXT, limit=200):
         assert passage.text.splitlines()[-1].endswith("always did")
+
+
+def test_long_comments_take_linear_time() -> None:
+    text = "first=1\n" + "# This sets how the lamp is lit at night.\n" * 60_000 + "last=2"
+    start = time.process_time()
+    assert len(list(line_ends_in_pieces(text, 0, len(text)))) == 60_000
+    assert time.process_time() - start < 2

@@ -65,7 +65,7 @@ _MUCH_ASKED = re.compile(
     re.IGNORECASE,
 )
 """How a question asks for an amount or a number: in English, German, French, Spanish, Italian, Russian."""
-_COUNT_ASKED = re.compile(r"\bhow many\b|\bwie ?viele\b|\bcombien de\b|\bcuánt[oa]s\b", re.IGNORECASE)
+COUNT_ASKED = re.compile(r"\bhow many\b|\bwie ?viele\b|\bcombien de\b|\bcuánt[oa]s\b", re.IGNORECASE)
 _MESSAGE = re.compile(
     r"^\W?\d{1,2}[./]\d{1,2}[./]\d{2,4},? \d\d?[:.]\d\d[^\n:]{0,8}[\]–-]? ?[^\W\d][^:\n]{0,40}: ",
     re.MULTILINE,
@@ -145,7 +145,7 @@ def goes_over_rows(state: QuestionState, kept: Sequence[Strip]) -> bool:
         return True
     if not is_one_of_many(question, best):
         may_add_up = over_rows or _MUCH_ASKED.search(question) is not None
-        counts = asks_for_rows(question) and _COUNT_ASKED.search(question) is not None
+        counts = asks_for_rows(question) and COUNT_ASKED.search(question) is not None
         is_any = counts and tells_no_count(question, best)
         return is_any or (may_add_up and is_one_of_several(question, best, kept))
     return over_rows or (not things_asked_for(question) and _is_among_equals(best, kept, question))

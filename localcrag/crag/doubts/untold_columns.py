@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from localcrag.crag.doubts.sureness import SURE_STRIP
+from localcrag.crag.doubts.sureness import COUNT_ASKED, SURE_STRIP
 from localcrag.crag.questions.query_terms import terms, terms_asked_for
 from localcrag.crag.refinement.strip_kinds import cells_of, is_row, named_cell
 from localcrag.crag.rows.named_cells import CellQuery, terms_within
@@ -20,7 +20,6 @@ MAX_CELLS = 16
 """The most cells of a row that a reader takes in at a glance."""
 MIN_CELLS = 4
 """The fewest cells of a row of which a question may be expected to name one."""
-_COUNT_ASKED = re.compile(r"\bhow many\b|\bwie ?viele\b|\bcombien de\b|\bcuánt[oa]s\b", re.IGNORECASE)
 _THING_ASKED = re.compile(
     r"\b(?:which|what|how (?:deep|high|tall|wide|heavy|fast|large|big|old|far))\b", re.I
 )
@@ -36,8 +35,8 @@ def is_wide_without_column(question: str, shown: Sequence[Strip]) -> bool:
 
     A column whose value the question has names the row, and is not what is asked for.
     """
-    best = max(shown, key=lambda strip: strip.score, default=None)
-    if best is None or not is_row(best) or len(cells_of(best)) <= MAX_CELLS:
+    best = _best_row(shown)
+    if best is None or len(cells_of(best)) <= MAX_CELLS:
         return False
     words = terms(question)
     return not any(terms_within(column) & words for column, _ in _others(question, best))
@@ -45,36 +44,43 @@ def is_wide_without_column(question: str, shown: Sequence[Strip]) -> bool:
 
 def is_doubted_without_column(question: str, shown: Sequence[Strip]) -> bool:
     """Whether the best strip is a row that is not sure, and has no column or number that is asked for."""
-    best = max(shown, key=lambda strip: strip.score, default=None)
+    best = _best_row(shown)
     if best is None or best.score >= SURE_STRIP:
         return False
-    return lacks_asked_column(question, best) or lacks_asked_number(question, best)
+    others = list(_others(question, best))
+    return _lacks_asked_column(question, best, others) or _lacks_asked_number(question, others)
 
 
-def lacks_asked_column(question: str, row: Strip) -> bool:
+def _best_row(shown: Sequence[Strip]) -> Strip | None:
+    """The best strip, if it is a row."""
+    best = max(shown, key=lambda strip: strip.score, default=None)
+    return best if best is not None and is_row(best) else None
+
+
+def _lacks_asked_column(question: str, row: Strip, others: Sequence[tuple[str, str]]) -> bool:
     """Whether a question asks which or what something of a row is, and names no column of it.
 
-    The words that name the row do not count: "the Drug Court" names no column `Court ID`.
+    The words that name the row do not count: "the Drug Court" names no column `Court ID`. ``others`` are the
+    cells that do not name it.
     """
     cells = cells_of(row)
-    if not is_row(row) or len(cells) < MIN_CELLS or _THING_ASKED.search(question) is None:
+    if len(cells) < MIN_CELLS or _THING_ASKED.search(question) is None:
         return False
-    others = dict(_others(question, row))
-    told = {*others.values()}
+    told = {value for _, value in others}
     naming = " ".join(value for _, value in map(named_cell, cells) if value not in told)
     left = terms_asked_for(question) - terms(naming)
-    return not any(terms_within(column) & left for column in others)
+    return not any(terms_within(column) & left for column, _ in others)
 
 
-def lacks_asked_number(question: str, row: Strip) -> bool:
-    """Whether a question asks how many there are, and a row has no number of it.
+def _lacks_asked_number(question: str, others: Sequence[tuple[str, str]]) -> bool:
+    """Whether a question asks how many there are, and the cells that do not name a row have no number of it.
 
     A number of it stands in a column that the question names, or before what it counts: "40 persons".
     """
-    if not is_row(row) or _COUNT_ASKED.search(question) is None:
+    if COUNT_ASKED.search(question) is None:
         return False
     asked = terms(question)
-    for column, value in _others(question, row):
+    for column, value in others:
         words = terms_within(column.rpartition(".")[2]) - _COUNTING
         if _WITH_UNIT.match(value) or (value[:1].isdigit() and words and words <= asked):
             return False

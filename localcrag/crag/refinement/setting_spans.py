@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import accumulate, pairwise
+from itertools import accumulate, compress, pairwise
 
 from localcrag.explained_settings import BLANK_LINES, REMARK, SECTION_LINE, pieces_of_code
 from localcrag.types import Passage
@@ -110,23 +110,25 @@ def _settings(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     if any(map(_RECORD.fullmatch, lines)):
         yield from _records(lines, start)
         return
-    telling = [line for line in lines if _tells(line)]
+    tells = list(map(_tells, lines))
+    telling = list(compress(lines, tells))
     are_settings = [_SETTING.match(line) is not None for line in telling]
     if sum(are_settings) < max(2, len(telling) * MIN_SETTINGS_SHARE) or any(map(_CLOSING.fullmatch, telling)):
         yield start, end
         return
     at, depth, is_begun = start, 0, False
-    for line, place in zip(lines, accumulate(map(len, lines), initial=start), strict=False):
+    places = accumulate(map(len, lines), initial=start)
+    for line, is_telling, place in zip(lines, tells, places, strict=False):
         if is_begun and (_is_section(line) or _indent(line) <= depth):
             yield at, at + len(text[at:place].rstrip())
             at, is_begun = place, False
-        if not is_begun and _tells(line):
+        if not is_begun and is_telling:
             depth, is_begun = _indent(line), True
     yield at, end
 
 
 def _tells(line: str) -> bool:
-    """Whether a line sets something, if commented out: it is no comment in words, and names no section."""
+    """Whether a line sets something or could: it is no comment in words, and names no section."""
     is_comment = _COMMENT.match(line) and (REMARK.fullmatch(line.rstrip()) or not _SETTING.match(line))
     return bool(line.strip()) and not is_comment and not _is_section(line)
 
