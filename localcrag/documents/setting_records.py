@@ -5,9 +5,9 @@
       native_name: Hmoob
 
 They are data and no settings if there are several at the top of a file, or below one of its top keys, with
-the same fields, plain values, and no comments between them; the fields of an item may have fields. So are
-the items of a list that are mappings in braces, each on a line ("- {vessel: Tern, what: launch}"), and the
-tables of an array of TOML ("[[sensors]]").
+the same fields, most of them plain, and few comments, which become a field of the record ("remark: …"). All
+records of a list are rows, or none, so that a count over them is one of them all. So are the tables of an
+array of TOML ("[[sensors]]").
 """
 
 from __future__ import annotations
@@ -15,85 +15,101 @@ from __future__ import annotations
 import re
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence, Set
-from itertools import groupby, zip_longest
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
 from typing import NamedTuple
 
-from localcrag.documents.yaml_keys import YamlKey, keys_inside, yaml_keys
+from localcrag.documents.record_blocks import Json, are_alike, common_fields, record_blocks
+from localcrag.documents.yaml_runs import YamlRecord, yaml_runs
 
 MIN_KEYED_RECORDS, MIN_LISTED_RECORDS = 4, 3
 """The fewest records below keys, and items of a list, that are rows."""
 MIN_BRACED_RECORDS = 2
 """The fewest items in braces, one below the other, that are rows."""
 MAX_DEPTH = 2
-"""Records stand at the top of a file, or below one of its top keys."""
-MIN_FIELDS, MIN_SHARED_FIELDS = 2, 0.5
-"""The fewest fields of an item, and the share of all fields that a record has on average at least."""
+"""Records that are not in braces stand at the top of a file, or below one of its top keys."""
+MIN_FIELDS = 2
+"""The fewest fields of an item."""
+MIN_PLAIN_FIELDS = 2 / 3
+"""The least share of fields that are text or lists of it, in records some of which have fields inside fields."""
 
-_BRACED = re.compile(
-    r"(?P<indent> *)(?:- +|(?P<key>[\w./-]+): +)(?P<mapping>\{[^{}]*\}) *(?:(?<= )#+ *(?P<remark>\S.*))?"
-)
-"""An item or the value of a key that is a mapping in braces, and all of its line, with a remark."""
-_MAX_BRACED_CHARACTERS = 2_000
 _ARRAY = re.compile(r" *\[\[([\w.-]+)\]\] *")
 _ASSIGNMENT = re.compile(r"""[ \t]*[\w-]+[ \t]*=[ \t]*(?:"[^"]*"|'[^']*'|[^#])*""")
 """A line of a table of TOML without a remark."""
 
 
 class SettingRecord(NamedTuple):
-    """The lines ``[first, end)`` of a file of settings, and the row that they are.
+    """The lines ``[first, end)`` of a file of settings, and the rows that they are.
 
-    The line above the first table of an array names it: ``[[sensors]]``.
+    They are several if the record has lists of further records. The line above the first table of an array
+    names it: ``[[sensors]]``.
     """
 
     first: int
     end: int
-    text: str
-
-
-class _Entry(NamedTuple):
-    """A record: its own key, the keys of its fields, and the number of the line after it."""
-
-    key: YamlKey
-    fields: tuple[YamlKey, ...]
-    end: int
+    rows: tuple[str, ...]
 
 
 def setting_records(lines: Sequence[str]) -> list[SettingRecord]:
     """The records among the lines of a file of settings that are alike, in order."""
-    found = [_row(entry) for run in _runs(lines) for entry in run]
-    return sorted([*found, *_braced_records(lines), *_array_records(lines)])
+    return sorted([*_yaml_records(lines), *_array_records(lines)])
 
 
-def _braced_records(lines: Sequence[str]) -> Iterator[SettingRecord]:
-    """The records in braces of which several stand one below the other, and are indented alike."""
-    matches = [_BRACED.fullmatch(line) if len(line) <= _MAX_BRACED_CHARACTERS else None for line in lines]
-    fields = [_fields_of(match) if match else {} for match in matches]
-    indents = [
-        (match["indent"], match["key"] is None) if match and held else None
-        for match, held in zip(matches, fields, strict=True)
-    ]
-    first = 0
-    for indent, group in groupby(indents):
-        end = first + sum(1 for _ in group)
-        if indent is not None and end - first >= MIN_BRACED_RECORDS:
-            for at in range(first, end):
-                yield SettingRecord(at, at + 1, _cells(fields[at]))
-        first = end
+def _yaml_records(lines: Sequence[str]) -> Iterator[SettingRecord]:
+    taken: set[int] = set()
+    for run in yaml_runs(lines):
+        records = _of_one_kind(run.records)
+        if _are_rows(records, run.depth) and taken.isdisjoint(record.first for record in records):
+            for record in records:
+                taken.update(range(record.first, record.end))
+                rows = tuple(record_blocks(_told_fields(record)))
+                yield SettingRecord(record.first, record.end, rows)
 
 
-def _fields_of(braced: re.Match[str]) -> dict[str, str]:
-    """The key, the fields and the remark of a mapping in braces; none if it is no record of plain values."""
-    import yaml
+def _of_one_kind(run: Sequence[YamlRecord]) -> list[YamlRecord]:
+    """The records of a run that are alike: all items of a list or none, or most of those below keys."""
+    common = common_fields([record.fields or {} for record in run])
+    kept = [record for record in run if not record.key or common.intersection(record.fields or ())]
+    return kept if are_alike([record.fields or {} for record in kept]) else []
 
-    try:
-        fields = _plain(yaml.load(braced["mapping"], yaml.BaseLoader))
-    except yaml.YAMLError:
+
+def _told_fields(record: YamlRecord) -> dict[str, Json]:
+    """The key, the fields and the remarks of a record; none if it has no fields, or two of one name."""
+    if not record.fields:
         return {}
-    own = {"key" if "name" in fields else "name": braced["key"]} if braced["key"] and fields else {}
-    remark = {"remark": braced["remark"]} if braced["remark"] and fields else {}
-    told = own | fields | remark
-    return told if len(told) == len(own) + len(fields) + len(remark) else {}
+    own: dict[str, Json] = {"key" if "name" in record.fields else "name": record.key} if record.key else {}
+    remark: dict[str, Json] = {"remark": " ".join(record.remarks)} if record.remarks else {}
+    told = own | record.fields | remark
+    return told if len(told) == len(own) + len(record.fields) + len(remark) else {}
+
+
+def _are_rows(records: Sequence[YamlRecord], depth: int) -> bool:
+    """Whether records that are alike are so many, with so many plain fields, that they are rows."""
+    are_braced, is_keyed = all(record.is_braced for record in records), any(record.key for record in records)
+    fewest = MIN_BRACED_RECORDS if are_braced else MIN_KEYED_RECORDS if is_keyed else MIN_LISTED_RECORDS
+    if len(records) < fewest or (depth > MAX_DEPTH and not are_braced):
+        return False
+    has_few_remarks = sum(len(record.remarks) for record in records) <= len(records)
+    if not has_few_remarks or not all(map(_told_fields, records)):
+        return False
+    fields = [record.fields or {} for record in records]
+    if are_braced:
+        has_enough = min(map(len, fields)) >= MIN_FIELDS
+    else:
+        has_enough = is_keyed or (len(fields[0]) >= MIN_FIELDS and _begin_alike(fields))
+    plain = sum(_is_plain(value) for of_record in fields for value in of_record.values())
+    return has_enough and plain >= MIN_PLAIN_FIELDS * sum(map(len, fields))
+
+
+def _begin_alike(fields: Sequence[Mapping[str, Json]]) -> bool:
+    """Whether all items of a list have the field that the first one begins with."""
+    first = next(iter(fields[0]))
+    return all(first in of_item for of_item in fields)
+
+
+def _is_plain(value: Json) -> bool:
+    """Whether a field is text, or a list of it."""
+    return all(isinstance(item, str) for item in value) if isinstance(value, list) else isinstance(value, str)
 
 
 def _plain(fields: Mapping[str, object]) -> dict[str, str]:
@@ -125,9 +141,9 @@ def _array_records(lines: Sequence[str]) -> Iterator[SettingRecord]:
             tables[name[1]].append((first, end, _assigned(lines[first + 1 : end])))
     for of_array in tables.values():
         named = [set(fields) for *_, fields in of_array]
-        if len(named) >= MIN_LISTED_RECORDS and all(named) and _share_fields(named):
+        if len(named) >= MIN_LISTED_RECORDS and are_alike(named):
             for number, (first, end, fields) in enumerate(of_array):
-                yield SettingRecord(first if number else first + 1, end, _cells(fields))
+                yield SettingRecord(first if number else first + 1, end, (_cells(fields),))
 
 
 def _cells(fields: Mapping[str, str]) -> str:
@@ -143,100 +159,3 @@ def _assigned(lines: Sequence[str]) -> dict[str, str]:
         return _plain(tomllib.loads("\n".join(lines)))
     except tomllib.TOMLDecodeError:
         return {}
-
-
-def _runs(lines: Sequence[str]) -> Iterator[list[_Entry]]:
-    """The runs of records that are alike."""
-    run: list[_Entry] = []
-    for entry in _entries(lines):
-        before = run[-1] if run else None
-        is_next = before is not None and (
-            (before.key.column, before.key.is_item) == (entry.key.column, entry.key.is_item)
-            and not any(map(str.strip, lines[before.end : entry.key.at]))
-        )
-        if not is_next:
-            if _are_alike(run):
-                yield run
-            run = []
-        run.append(entry)
-    if _are_alike(run):
-        yield run
-
-
-def _entries(lines: Sequence[str]) -> Iterator[_Entry]:
-    """The records of plain fields at the top of a file, or below its top keys."""
-    keys = list(yaml_keys(lines))
-    above: list[YamlKey] = []
-    end = 0
-    for at, key in enumerate(keys):
-        above = [other for other in above if other.begins < key.begins] + [key]
-        if key.at < end or len(above) > MAX_DEPTH or (key.has_value and not key.is_item):
-            continue
-        inside = keys_inside(keys, at)
-        fields = _plain_fields((key, *inside) if key.is_item else inside, of_item=key.is_item)
-        if not fields:
-            continue
-        after = fields[-1].at + 1
-        is_whole = after - key.at == len(inside) + 1 and not _goes_on(lines, key, after)
-        has_remark = any(not lines[each.at].rstrip().endswith(each.value or ":") for each in (key, *inside))
-        if is_whole and not has_remark and not any(field.is_item for field in inside):
-            end = after
-            yield _Entry(key, fields, end)
-
-
-def _plain_fields(keys: Sequence[YamlKey], *, of_item: bool) -> tuple[YamlKey, ...]:
-    """The fields of a record, those inside a field of an item named after both ("producer.url").
-
-    None if a value is not plain, or fields stand deeper.
-    """
-    fields: list[YamlKey] = []
-    outer: YamlKey | None = None
-    column = 0
-    for key in keys:
-        if key.column == keys[0].column:
-            outer, column = key, 0
-            if key.has_value and not key.is_scalar:
-                return ()
-            fields += [key] if key.has_value else []
-            continue
-        column = column or key.column
-        if outer is None or outer.has_value or not of_item or not key.is_scalar or key.column != column:
-            return ()
-        fields.append(key._replace(name=f"{_bare(outer.name)}.{_bare(key.name)}"))
-    return tuple(fields) if fields and fields[-1].at == keys[-1].at else ()
-
-
-def _goes_on(lines: Sequence[str], key: YamlKey, end: int) -> bool:
-    """Whether the line after a record is one of it, as the rest of a long value."""
-    line = lines[end] if end < len(lines) else ""
-    return bool(line.strip()) and len(line) - len(line.lstrip()) > key.begins
-
-
-def _are_alike(run: Sequence[_Entry]) -> bool:
-    """Whether a run has so many records, with so many fields in common, that they are rows."""
-    if not run or len(run) < (MIN_LISTED_RECORDS if run[0].key.is_item else MIN_KEYED_RECORDS):
-        return False
-    named = [{field.name for field in entry.fields} for entry in run]
-    if run[0].key.is_item and (len(named[0]) < MIN_FIELDS or len({entry.key.name for entry in run}) > 1):
-        return False
-    return _share_fields(named)
-
-
-def _share_fields(named: Sequence[Set[str]]) -> bool:
-    """Whether records have so many of all their fields on average that they are alike."""
-    return sum(map(len, named)) >= MIN_SHARED_FIELDS * len(set[str]().union(*named)) * len(named)
-
-
-def _row(entry: _Entry) -> SettingRecord:
-    names = [field.name for field in entry.fields]
-    own = [] if entry.key.is_item else [f"{'key' if 'name' in names else 'name'}: {_bare(entry.key.name)}"]
-    cells = (f"{_bare(field.name)}: {_bare(field.value)}" for field in entry.fields)
-    return SettingRecord(entry.key.at, entry.end, "\n".join([*own, *cells]))
-
-
-def _bare(value: str) -> str:
-    """A value without its quotation marks, or the brackets of a list."""
-    value = value.strip()
-    if len(value) > 1 and value[0] + value[-1] in ("''", '""', "[]"):
-        return value[1:-1].strip()
-    return value

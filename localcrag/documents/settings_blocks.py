@@ -51,10 +51,12 @@ def settings_page(text: str) -> Page:
     levels = _levels(lines)
     told, told_levels, last = list[str](), list[int](), 0
     for record in setting_records(lines):
-        told += [*lines[last : record.first], record.text]
-        told_levels += [*levels[last : record.first], _ROW]
+        told += lines[last : record.first]
+        told_levels += levels[last : record.first]
         if record.first and _ARRAY_NAME.match(lines[record.first - 1]):
-            told_levels[-2] = 1
+            told_levels[-1] = 1
+        told += record.rows
+        told_levels += [_ROW] * len(record.rows)
         last = record.end
     told += lines[last:]
     told_levels += levels[last:]

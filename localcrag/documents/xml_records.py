@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from localcrag.documents.block_text import BlockText
 from localcrag.documents.html_blocks import add_html
-from localcrag.documents.readers.json_tables import Json
+from localcrag.documents.record_blocks import Json
 
 if TYPE_CHECKING:
     from lxml.etree import _Element

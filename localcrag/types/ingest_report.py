@@ -47,9 +47,10 @@ class StillReading:
     source: str
 
 
-READING = 22
+READING = 23
 """The number of the way in which documents are read now; those read in an older way are read anew.
 
+23: with all records of a list in YAML as rows, though some have lists in them;
 22: with a comment and the setting that it explains in one passage, objects below keys of JSON as records
 though some have fields of their own, and no header above entries of tables of HTML and of manual pages;
 20: with records in braces of YAML, and the tables of arrays of TOML, as rows, and so tables that are code of

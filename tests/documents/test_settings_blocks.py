@@ -182,7 +182,58 @@ def test_fields_inside_a_field_of_an_item_are_named_after_both() -> None:
         "name: Lone\nkind: Crawler",
     ]
     deeper = bots.replace("    url: https://a.example", "    url:\n      main: https://a.example")
-    assert not rows(deeper)
+    assert rows(deeper)[0].endswith("\nproducer.url.main: https://a.example")
+
+
+ALBUMS = """\
+- title: Lamps
+  year: 2024
+  format: Tape
+  sung: true
+  tracks:
+    - {number: 1, title: Quay}
+    - {number: 2, title: Lock}
+- title: Ferries
+  year: 2025
+  format: Disc
+  sung: false
+  moods: [calm, "cold: wet"]
+  note: >
+    Sold at the quay,
+    and nowhere else.
+# out of print
+- title: Nets
+  year: 2026
+  format: Tape  # a few
+  tracks:
+    - number: 1
+      title: Mesh
+"""
+
+
+def test_all_records_of_a_list_are_rows_though_some_have_lists_and_remarks() -> None:
+    assert rows(ALBUMS) == [
+        "title: Lamps\nyear: 2024\nformat: Tape\nsung: true",
+        "title: Lamps\ntracks.number: 1\ntracks.title: Quay",
+        "title: Lamps\ntracks.number: 2\ntracks.title: Lock",
+        "title: Ferries\nyear: 2025\nformat: Disc\nsung: false\nmoods: calm, cold: wet\n"
+        "note: Sold at the quay, and nowhere else.",
+        "title: Nets\nyear: 2026\nformat: Tape\ntracks.number: 1\ntracks.title: Mesh\n"
+        "remark: out of print a few",
+    ]
+    renamed = ALBUMS.replace("- title: Nets", "- name: Nets")
+    assert not any("year" in row for row in rows(renamed)), "all of a list, or none"
+    remarked = ALBUMS.replace("- title: Nets", "# one\n# two\n- title: Nets")
+    assert not any("year" in row for row in rows(remarked)), "settings that are explained"
+    assert rows("first:\n  other: {x: 1}\n" + TONGUES) == rows(TONGUES), "a key beside them is none of them"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[" * 100_000, "{a: " * 100_000, "- " * 100_000, TONGUES.replace("name: A", "name: &a A\n  x: *a")],
+)
+def test_what_is_nested_deeply_or_may_be_far_larger_than_it_looks_is_no_record(text: str) -> None:
+    assert rows(text) == []
 
 
 def test_records_in_braces_and_the_tables_of_an_array_are_rows() -> None:
@@ -209,10 +260,9 @@ def test_records_in_braces_and_the_tables_of_an_array_are_rows() -> None:
         CHECKS.replace("warn = 27.0", "# by hand"),
         CHECKS.replace("page = true", "inner = {a = 1, b = 2}"),
         TONGUES.replace("d:\n  name: D\n", ""),
-        TONGUES.replace("name: B", "name: B  # by hand"),
-        TONGUES.replace("b:", "# by hand\nb:"),
-        TONGUES.replace("name: B", "name: >\n    long"),
-        TONGUES.replace("name: B", "name: B\n    goes on"),
+        TONGUES.replace("name: B", "name: !secret B"),
+        TONGUES.replace("name: B", "name: B\n  name: C"),
+        TONGUES.replace("name: B", "name: {{ B }}\n  {% else %}"),
         "top:\n  inner:\n" + "".join(f"    {line}\n" for line in TONGUES.splitlines()),
         "".join(f"{key}:\n  {key}1: x\n  {key}2: y\n" for key in "abcd"),
     ],

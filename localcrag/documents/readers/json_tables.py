@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import islice
 
-Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+from localcrag.documents.record_blocks import Json
 
 MIN_COLUMNS, MIN_ROWS = 2, 3
 """The fewest columns and rows of a table."""
