@@ -19,7 +19,7 @@ from localcrag.cli.excerpts import Span, excerpt, merged_spans, term_spans
 from localcrag.cli.line_wrapping import MIN_COLUMNS, columns, line_spans
 from localcrag.cli.safe_output import plain
 from localcrag.crag.answering.bracketed_numbers import disarmed
-from localcrag.crag.refinement.strip_display import MARKER, before_mark, shown_lines
+from localcrag.crag.answering.strip_display import MARKER, before_mark, shown_lines
 from localcrag.events import Delta
 from localcrag.types import Evidence, Strip
 
@@ -73,7 +73,7 @@ class AnswerText:
         for mark in piece.marks:
             text = piece.text[at : mark.start]
             item = self.evidence.get(mark.key)
-            body = before_mark(item.strip) if item else ""
+            body = before_mark(item.strip, self.question) if item else ""
             if item and body and text.endswith(body):
                 yield self._written(text.removesuffix(body), bold=False)
                 yield from self._quoted(item.strip)
@@ -90,7 +90,7 @@ class AnswerText:
 
     def _quoted(self, strip: Strip) -> Iterator[_Run]:
         """A quotation, shortened if it is long, with the words that answer marked."""
-        lines = [(disarmed(plain(line), code=code), code) for line, code in shown_lines(strip)]
+        lines = [(disarmed(plain(line), code=code), code) for line, code in shown_lines(strip, self.question)]
         text = "\n".join(line for line, _ in lines)
         if self.width is None:
             yield _Run(text)

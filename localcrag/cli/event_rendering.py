@@ -15,7 +15,7 @@ from localcrag.cli.hit_list import snippet
 from localcrag.cli.line_wrapping import wrapped
 from localcrag.cli.safe_output import json_text, plain
 from localcrag.crag.answering.bracketed_numbers import disarmed
-from localcrag.crag.refinement.strip_display import shown_lines
+from localcrag.crag.answering.strip_display import shown_lines
 from localcrag.events import (
     Assessed,
     Bounded,

@@ -1,4 +1,4 @@
-"""Records as blocks: a line ``key: value`` for each value, and the objects of its lists as records of their own."""
+"""Records as blocks: a line ``key: value`` for each value, and objects of its lists as further records."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ MAX_DEPTH = 2
 MIN_FIELDS = 2
 """The fewest fields of an item."""
 MIN_PLAIN_FIELDS = 2 / 3
-"""The least share of fields that are text or lists of it, in records some of which have fields inside fields."""
+"""The least share of the fields of records that are text, or lists of it."""
 
 _ARRAY = re.compile(r" *\[\[([\w.-]+)\]\] *")
 _ASSIGNMENT = re.compile(r"""[ \t]*[\w-]+[ \t]*=[ \t]*(?:"[^"]*"|'[^']*'|[^#])*""")

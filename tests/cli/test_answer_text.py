@@ -8,7 +8,7 @@ from localcrag.cli.answer_text import AnswerText
 from localcrag.cli.excerpts import MAX_SHOWN_CHARACTERS, excerpt, term_spans
 from localcrag.cli.line_wrapping import columns, line_spans, wrapped
 from localcrag.crag.answering.quotation import _quotations
-from localcrag.crag.refinement.strip_display import before_mark
+from localcrag.crag.answering.strip_display import before_mark
 from localcrag.events import Delta
 from localcrag.types import Block, BlockKind, CitationMark, Evidence, Passage, Strip
 from tests.crag.values import passage

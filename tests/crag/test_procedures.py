@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from localcrag.crag.answering.strip_display import shown_text
 from localcrag.crag.refinement.knowledge_strips import strips
 from localcrag.crag.refinement.procedures import (
     MAX_LIST_CHARACTERS,
@@ -15,7 +16,6 @@ from localcrag.crag.refinement.procedures import (
     with_told_steps,
 )
 from localcrag.crag.refinement.recomposition import joined, with_surroundings
-from localcrag.crag.refinement.strip_display import shown_text
 from localcrag.types import Block, BlockKind, Passage, Strip
 from tests.crag.values import passage, structured
 

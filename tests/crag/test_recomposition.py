@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from localcrag.crag.answering.strip_display import shown_text
 from localcrag.crag.refinement.completed_quotations import completed_quotations
 from localcrag.crag.refinement.knowledge_strips import strip_at, strips, whole
 from localcrag.crag.refinement.recomposition import joined, numbered, with_surroundings
 from localcrag.crag.refinement.strip_context import MAX_LED_TO
-from localcrag.crag.refinement.strip_display import shown_text
 from localcrag.crag.refinement.strip_kinds import is_row
 from localcrag.crag.refinement.telling_headings import with_telling_headings
 from localcrag.types import BlockKind, Passage

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from localcrag.crag.answering.strip_display import shown_text
 from localcrag.crag.refinement.knowledge_strips import strips
 from localcrag.crag.refinement.strip_context import in_context
-from localcrag.crag.refinement.strip_display import shown_text
 from localcrag.documents.settings_blocks import settings_page
 from localcrag.types import Block, BlockKind, Passage
 from tests.crag.values import passage

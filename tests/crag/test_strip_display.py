@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from localcrag.crag.answering.strip_display import before_mark, shown_text
 from localcrag.crag.refinement.knowledge_strips import strip_at, strips
 from localcrag.crag.refinement.recomposition import joined, with_surroundings
-from localcrag.crag.refinement.strip_display import before_mark, shown_text
 from localcrag.crag.refinement.strip_windows import windows
 from localcrag.types import BlockKind
 from tests.crag.values import HANDBOOK, passage, structured
@@ -115,3 +115,35 @@ def test_the_dots_of_a_form_are_left_out_and_end_no_sentence() -> None:
 def test_a_comment_by_itself_is_shown_as_what_it_says(code: str, shown: str) -> None:
     [strip] = strips(structured((BlockKind.CODE, code)))
     assert shown_text(strip) == shown
+
+
+WIDE = (
+    "Code: A010 · Food: Ragi · Regions: 5 · Energy: 1342 · Water: 10.89 · Total fat: 1.92 · Fibre: 11.18 · "
+    "Starch: 62.13 · Iron (Fe): 0.00462 · Protein: 7.16 · Zinc: 0.00253 · Added: 2017-01-19"
+    " · Remark: mean of five regions"
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "shown"),
+    [
+        (
+            "How much protein does ragi have?",
+            "Code: A010 · Food: Ragi · … · Protein: 7.16 · … · Remark: mean of five regions",
+        ),
+        (
+            "How much iron is in the food A010?",
+            "Code: A010 · Food: Ragi · … · Iron (Fe): 0.00462 · … · Remark: mean of five regions",
+        ),
+        ("What does the table say about ragi?", WIDE),
+        ("When was the iron of ragi added?", WIDE),
+        ("What are water, fat, fibre, starch and zinc of ragi?", WIDE),
+        ("", WIDE),
+    ],
+)
+def test_numbers_of_a_wide_row_that_are_not_asked_for_are_left_out(question: str, shown: str) -> None:
+    row = strips(structured((BlockKind.ROW, WIDE)))[0]
+    assert shown_text(row, question) == shown
+    assert before_mark(row, question) == f"{shown} "
+    narrow = structured((BlockKind.ROW, WIDE[: WIDE.index(" · Starch")]))
+    assert "…" not in shown_text(strips(narrow)[0], "How much energy does ragi have?")

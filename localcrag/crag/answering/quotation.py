@@ -12,6 +12,7 @@ from localcrag.crag.answering.grounding import check_agreement
 from localcrag.crag.answering.repeated_quotes import untold, without_repeats
 from localcrag.crag.answering.row_legends import with_legends
 from localcrag.crag.answering.stored_quotes import lost_citations
+from localcrag.crag.answering.strip_display import before_mark
 from localcrag.crag.answering.whole_tables import with_whole_table
 from localcrag.crag.doubts.amendments import corrections_first
 from localcrag.crag.doubts.sureness import SURE_STRIP
@@ -35,7 +36,6 @@ from localcrag.crag.refinement.recomposition import joined, numbered, with_surro
 from localcrag.crag.refinement.short_listings import with_whole_listings
 from localcrag.crag.refinement.stated_defaults import with_stated_default
 from localcrag.crag.refinement.strip_context import Neighbours
-from localcrag.crag.refinement.strip_display import before_mark
 from localcrag.crag.refinement.strip_filter import best_score
 from localcrag.crag.refinement.strip_kinds import is_command, is_row, names_option
 from localcrag.crag.refinement.task_states import of_asked_state
@@ -124,7 +124,7 @@ def _quotation_blocks(
     alike = len({tuple(map(span, picked)) for picked in chosen}) == 1
     for finding, picked in zip(findings[:1] if alike else findings, chosen, strict=not alike):
         items = [shown[span(strip)] for strip in picked if span(strip) in shown]
-        lines = [(before_mark(item.strip), item.key) for item in items]
+        lines = [(before_mark(item.strip, finding.state.question), item.key) for item in items]
         if alike:
             yield from ([line] for line in lines)
         else:

@@ -10,5 +10,5 @@ recompose  :mod:`.recomposition`
 =========  ===========================================================================================
 
 A strip is judged in the words that stand above it (:mod:`.strip_context`), by what kind of text it is
-(:mod:`.strip_kinds`), and shown without what belongs to the page alone (:mod:`.strip_display`).
+(:mod:`.strip_kinds`).
 """

@@ -116,7 +116,12 @@ def names_option(strip: Strip) -> bool:
 
 def cells_of(row: Strip) -> list[str]:
     """The cells of a row of a table, or the fields of a record, each with the name of its column."""
-    return _CELL_BREAK.split(row.text)
+    return cells_in(row.text)
+
+
+def cells_in(row: str) -> list[str]:
+    """The cells of the text of a row."""
+    return _CELL_BREAK.split(row)
 
 
 def named_cell(cell: str) -> tuple[str, str]:

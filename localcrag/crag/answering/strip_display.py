@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from itertools import takewhile
 
+from localcrag.crag.answering.shown_cells import shown_cells
 from localcrag.crag.refinement.readable_names import without_prefix
 from localcrag.crag.refinement.step_numbers import step_number
 from localcrag.crag.refinement.strip_context import headings_above
+from localcrag.crag.refinement.strip_kinds import cells_in
 from localcrag.labelled_lines import LEADERS, flowing
 from localcrag.types import CELL_SEPARATOR, HEADING_SEPARATOR, BlockKind, Strip
 
@@ -32,25 +34,26 @@ _ASSIGNED = re.compile(r"\w ?= ?\S|^\S+:(?: |$)")
 _SEPARATORS_BEHIND = re.compile(r"(?:\s*[·|¦•]|(?<![:\s])\s+[–—/>-])+$|(?<=\w)\s*[,;]$")
 
 
-def shown_text(strip: Strip) -> str:
+def shown_text(strip: Strip, question: str = "") -> str:
     """A strip as it is shown: prose in one line, lines of code and items of a list below each other."""
-    return "\n".join(line for line, _ in shown_lines(strip))
+    return "\n".join(line for line, _ in shown_lines(strip, question))
 
 
-def before_mark(strip: Strip) -> str:
+def before_mark(strip: Strip, question: str = "") -> str:
     """A strip as it is shown before its citation, which stands on a line of its own behind code."""
-    lines = shown_lines(strip)
+    lines = shown_lines(strip, question)
     return "\n".join(line for line, _ in lines) + ("\n" if lines[-1][1] else " ")
 
 
-def shown_lines(strip: Strip) -> list[tuple[str, bool]]:
+def shown_lines(strip: Strip, question: str = "") -> list[tuple[str, bool]]:
     """The lines in which a strip is shown, each with whether it is code.
 
     Prose is one line without a marker in front or a separator at its end; lines that stand for themselves,
     as the entries of a log, stay lines; items of a list that are shown together have markers, and steps
     their numbers; a step by itself has one if it begins with it. A line that only parts others is left out.
     A setting stands below its section, and a comment by itself, or of several lines above a setting, is
-    prose. A row is shown as it is: a dash at its end is the value of its last cell.
+    prose. A row is shown as it is, but for the numbers of a wide one that the question does not ask for; a
+    dash at its end is the value of its last cell.
     """
     within = [b for b in strip.passage.blocks if b.start < strip.end and strip.start < b.end]
     lines: list[tuple[str, bool]] = []
@@ -66,8 +69,9 @@ def shown_lines(strip: Strip) -> list[tuple[str, bool]]:
             lines += [(said, False)] if said else []
             lines += [(line, True) for line in _without_lone_end(text).strip("\n").split("\n")]
         elif block.kind is BlockKind.ROW:
-            cells = (" ".join(line.split()) for line in without_prefix(text).split("\n"))
-            lines.append((CELL_SEPARATOR.join(filter(None, cells)).strip(CELL_SEPARATOR), False))
+            cells = [" ".join(line.split()) for line in cells_in(without_prefix(text))]
+            shown = shown_cells(list(filter(None, cells)), question)
+            lines.append((CELL_SEPARATOR.join(shown).strip(CELL_SEPARATOR), False))
         else:
             is_whole = strip.start < block.start or (strip.start == block.start and len(within) > 1)
             number = step_number(strip.passage, block) if is_whole else 0

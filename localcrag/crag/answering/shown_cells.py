@@ -1,0 +1,55 @@
+"""Which cells of a wide row are shown: not the numbers of columns that a question does not ask for.
+
+"Food Code: A010 · Food Name: Ragi · … · Iron (Fe): 0.00462 · …" answers a question for iron better than all of
+seventeen cells. Words may answer though they are in another column than it names ("remark: not before noon"),
+so they stay. The citation is of the whole row.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from localcrag.crag.questions.query_terms import terms_asked_for
+from localcrag.crag.refinement.strip_kinds import named_cell
+from localcrag.crag.rows.named_cells import CellQuery, terms_within
+from localcrag.crag.table_answers.column_abbreviations import words_in_full
+
+MIN_WIDE_CELLS, MIN_WIDE_CHARACTERS = 9, 160
+"""A row with fewer cells, or shorter than that, is shown as a whole."""
+MAX_ASKED_CELLS = 4
+"""The most cells that a question asks for; if more have its words, all of the row is shown."""
+OMISSION = "…"
+"""What stands in the place of cells that are left out."""
+_WORD = re.compile(r"[^\W\d_]{3}")
+_WHEN = re.compile(
+    r"\b(?:when|what (?:time|day|date|year)|which (?:day|date|year)|how (?:old|long|recent)|wann|seit|quand"
+    r"|cuándo|until|since|from)\b",
+    re.I,
+)
+"""How a question asks for a day, which stands in a column of any name."""
+
+
+def shown_cells(cells: Sequence[str], question: str) -> list[str]:
+    """The cells of a row, those that are left out as one "…" each run; all of them unless some are asked for.
+
+    The first cell, those with words and those whose value the question has are always shown.
+    """
+    if len(cells) < MIN_WIDE_CELLS or sum(map(len, cells)) < MIN_WIDE_CHARACTERS:
+        return list(cells)
+    query, asked = CellQuery.of(question), terms_asked_for(question)
+    kept, wanted = {0}, set[int]()
+    for at, (column, value) in enumerate(map(named_cell, cells)):
+        if query.named_by(column, value) or _WORD.search(value):
+            kept.add(at)
+        elif asked & (terms_within(column) | terms_within(words_in_full(column))):
+            wanted.add(at)
+    if not 0 < len(wanted) <= MAX_ASKED_CELLS or _WHEN.search(question):
+        return list(cells)
+    shown: list[str] = []
+    for at, cell in enumerate(cells):
+        if at in kept or at in wanted:
+            shown.append(cell)
+        elif shown[-1:] != [OMISSION]:
+            shown.append(OMISSION)
+    return shown
