@@ -62,7 +62,7 @@ def _yaml_records(lines: Sequence[str]) -> Iterator[SettingRecord]:
         if _are_rows(records, run.depth) and taken.isdisjoint(record.first for record in records):
             for record in records:
                 taken.update(range(record.first, record.end))
-                rows = tuple(record_blocks(_told_fields(record)))
+                rows = tuple(map(str.rstrip, record_blocks(_told_fields(record))))
                 yield SettingRecord(record.first, record.end, rows)
 
 

@@ -55,8 +55,9 @@ def settings_page(text: str) -> Page:
         told_levels += levels[last : record.first]
         if record.first and _ARRAY_NAME.match(lines[record.first - 1]):
             told_levels[-1] = 1
-        told += record.rows
-        told_levels += [_ROW] * len(record.rows)
+        for row in record.rows:
+            told += [row, ""]
+            told_levels += [_ROW, 0]
         last = record.end
     told += lines[last:]
     told_levels += levels[last:]

@@ -130,6 +130,24 @@ def test_a_row_cut_at_the_end_of_a_passage_is_one_row() -> None:
         ], text[place:]
 
 
+def test_a_row_whose_first_cell_has_no_name_begins_a_passage() -> None:
+    rows = ["Alm · Sheep: 12 · Goats: 3", "Berg am See · Sheep: 30 · Goats: 4", "Tal · Sheep: 7 · Goats: 5"]
+    text = "\n".join(rows)
+    for place in (at for at, character in enumerate(text) if character in " \n"):
+        (table,) = tables_of(cut_at(rows, place))
+        assert [row.cells for row in table.rows] == [
+            {"": "Alm", "Sheep": "12", "Goats": "3"},
+            {"": "Berg am See", "Sheep": "30", "Goats": "4"},
+            {"": "Tal", "Sheep": "7", "Goats": "5"},
+        ], text[place:]
+
+
+def test_the_last_field_of_a_record_may_be_empty() -> None:
+    rows = ["name: Alm\nsheep: 12\nremark:", "name: Tal\nsheep: 7\nremark: sold"]
+    (table,) = tables_of(passages(rows))
+    assert [row.cells["remark"] for row in table.rows] == ["", "sold"]
+
+
 def test_ties_are_all_named_and_too_many_are_none() -> None:
     two = [f"Farm: F{n} · Sheep: {9 if n < 2 else n}" for n in range(2, 7)]
     two += ["Farm: A · Sheep: 9", "Farm: B · Sheep: 9"]

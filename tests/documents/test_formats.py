@@ -240,6 +240,8 @@ def test_a_title_above_a_table_is_kept(read: ReadFunction) -> None:
 
 
 def test_notes_above_the_rows_of_a_csv_are_told_apart(read: ReadFunction) -> None:
+    wordy = "code\tname\tnote\nE1\tEntity\nE2\tEvent\ta, b, c, d\nE3\tDay\ta, b, c, d\nE4\tEra\ta, b, c, d\n"
+    assert read("x.tsv", wordy).pages[0].text.endswith("code: E4 · name: Era · note: a, b, c, d")
     (page,) = read("x.tsv", "# Country codes\n#\n#code\tname\nSI\tSlovenia\nSK\tSlovakia\n").pages
     assert page.text == "Country codes\n\ncode: SI · name: Slovenia\ncode: SK · name: Slovakia"
     assert [block.level for block in page.blocks[1:]] == [4, 5], "the rows as the file counts them"

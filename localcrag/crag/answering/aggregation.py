@@ -18,6 +18,7 @@ from localcrag.crag.answering.computed_rows import (
     MAX_TIES,
     OWN_MARK,
     ComputedRows,
+    below_header,
     cited_text,
     count_of,
     figure_of,
@@ -258,7 +259,7 @@ def _counted(match: TableMatch, counted: Sequence[int]) -> ComputedRows | None:
     names = (row_name(match.table, row, column) or shown_row(row) for row in named)
     listed = ", ".join(f"{name} {own_mark(key)}" for key, name in enumerate(names, 1))
     more = f" and {number - len(named):,} more" if number > len(named) else ""
-    told = _below_header(match, column, listed)
+    told = below_header(name_header(match.table, column), listed)
     return ComputedRows(f"{number:,}", f"{number:,} – {told}{more}", tuple(named))
 
 
@@ -280,13 +281,7 @@ def _listed(
         beside = [name_beside(match.table, row) for row in rows]
         names = [f"{name} ({cell})" if cell else name for name, cell in zip(names, beside, strict=True)]
     listed = ", ".join(f"{name} {own_mark(key)}" for key, name in enumerate(names, 1))
-    return ComputedRows("; ".join(names), _below_header(match, column, listed), tuple(rows))
-
-
-def _below_header(match: TableMatch, column: str, listed: str) -> str:
-    """What is listed behind the name of its column, if that has one."""
-    header = name_header(match.table, column)
-    return f"{header}: {listed}" if header else listed
+    return ComputedRows("; ".join(names), below_header(name_header(match.table, column), listed), tuple(rows))
 
 
 def _summed(match: TableMatch, counted: Sequence[int]) -> ComputedRows | None:

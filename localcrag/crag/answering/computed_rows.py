@@ -59,6 +59,11 @@ def cited_text(made: str) -> tuple[str, tuple[CitationMark, ...]]:
     return text, tuple(marks)
 
 
+def below_header(header: str, listed: str) -> str:
+    """What is listed behind the name of its column, if that has one."""
+    return f"{header}: {listed}" if header else listed
+
+
 def rows_of(computation: Computation) -> str:
     """Of how many rows of which file something was computed, in words."""
     name = PurePath(computation.source).name or computation.source

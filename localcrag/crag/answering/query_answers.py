@@ -8,6 +8,7 @@ from pathlib import PurePath
 from localcrag.crag.answering.computed_rows import (
     MAX_NAMED_ROWS,
     MAX_TIES,
+    below_header,
     cited_text,
     count_of,
     own_mark,
@@ -118,7 +119,8 @@ def _total_line(query: TableQuery, line: ResultLine, table: QueryTable, named: l
             return f"{line.texts[0]} {_cited(rows, named)}"
         names = [f"{_cell(table, column, at)} {_mark(at, named)}" for at in shown]
         more = f" and {len(first) - len(shown):,} more" if len(first) > len(shown) else ""
-        return f"{line.texts[0]} – {column}: {', '.join(names)}{more}" if names else line.texts[0]
+        listed = below_header(column, f"{', '.join(names)}{more}")
+        return f"{line.texts[0]} – {listed}" if names else line.texts[0]
     also = "".join(f", {_name(t)} {text}" for t, text in zip(query.targets[1:], line.texts[1:], strict=True))
     if target.function in ("MIN", "MAX"):
         label = table.label
@@ -164,14 +166,14 @@ def _listed_lines(
             for line in result.lines:
                 first.setdefault(line.texts[0], line.rows[0])
             listed = ", ".join(f"{text} {_mark(at, named)}" for text, at in first.items() if text)
-            yield f"{columns[0]}: {listed}"
+            yield below_header(columns[0], listed)
             return
     for line in result.lines:
         row = line.rows[0]
         who = _cell(table, label, row)
         cells = ", ".join(f"{name} {text}" for name, text in zip(columns, line.texts, strict=True) if text)
         if len(columns) == 1:
-            cells = f"{columns[0]}: {line.texts[0]}"
+            cells = below_header(columns[0], line.texts[0])
         beside = f" ({who})" if who and label not in columns else ""
         yield f"{cells}{beside} {_mark(row, named)}"
 

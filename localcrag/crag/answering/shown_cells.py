@@ -1,8 +1,8 @@
 """Which cells of a wide row are shown: not the numbers of columns that a question does not ask for.
 
-"Food Code: A010 · Food Name: Ragi · … · Iron (Fe): 0.00462 · …" answers a question for iron better than all of
-seventeen cells. Words may answer though they are in another column than it names ("remark: not before noon"),
-so they stay. The citation is of the whole row.
+"Food Code: A010 · Food Name: Ragi · … · Iron (Fe): 0.00462 · …" answers a question for iron better than all
+of seventeen cells. Words may answer though they are in another column than it names ("remark: not before
+noon"), so they stay. The citation is of the whole row.
 """
 
 from __future__ import annotations

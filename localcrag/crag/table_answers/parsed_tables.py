@@ -222,7 +222,8 @@ def _kind_of_card(text: str, path: Sequence[tuple[int, str]], before: Block | No
 def _is_same_row(draft: _Draft, text: str, gap: int) -> bool:
     """Whether the first piece of a passage goes on with a row that the end of the one before cut.
 
-    It does within a word; of a record, if it stands close; of a line, if it does not begin with a column.
+    It does within a word; of a record, if it stands close; of a line, if it begins neither with a column nor
+    as the rows of a table do whose first cell has no name, or has only columns that the row has not yet.
     """
     row = draft.rows[-1][0]
     if gap > _CLOSE_GAP:
@@ -230,8 +231,12 @@ def _is_same_row(draft: _Draft, text: str, gap: int) -> bool:
     if not gap or "\n" in row or "\n" in text:
         return True
     mark = CELL_SEPARATOR.strip()
-    cut_at_mark = row.endswith(mark) or text.startswith(mark)
-    return cut_at_mark or text.partition(_NAME_END)[0] not in draft.known
+    if row.endswith(mark) or text.startswith(mark):
+        return True
+    own, first, last = ([*_named(each)] for each in (text, draft.rows[0][0], row))
+    if own[:1] == [""]:
+        return len(last) == 1 or own[:2] != first[:2]
+    return text.partition(_NAME_END)[0] not in draft.known or (own[0] != first[0] and not {*own} & {*last})
 
 
 def _is_same_table(row: str, text: str, gap: int) -> bool:
@@ -308,12 +313,15 @@ def _add_names(columns: list[str], cells: Mapping[str, str]) -> None:
 def _named(text: str) -> dict[str, str]:
     """The cells of a row by the names of their columns; a first cell without a name has the name "".
 
-    A later piece without a name belongs to the cell before it, whose text has the separator in it.
+    A later piece without a name belongs to the cell before it, whose text has the separator in it. The last
+    field of a record may be empty: "remark:".
     """
     cells: dict[str, str] = {}
     last = ""
-    for number, piece in enumerate(text.split("\n") if "\n" in text else text.split(CELL_SEPARATOR)):
-        name, mark, value = piece.partition(_NAME_END)
+    is_record = "\n" in text
+    for number, piece in enumerate(text.split("\n") if is_record else text.split(CELL_SEPARATOR)):
+        is_empty = is_record and piece.endswith(_NAME_END.rstrip())
+        name, mark, value = (f"{piece} " if is_empty else piece).partition(_NAME_END)
         if mark and name not in cells:
             cells[name] = value
             last = name

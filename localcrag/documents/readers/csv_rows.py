@@ -74,7 +74,15 @@ def _is_header(note: str, first: Sequence[str], dialect: type[csv.Dialect]) -> b
 
 
 def _dialect(sample: str) -> type[csv.Dialect]:
-    """The CSV dialect: the separator is guessed, and only ``"`` quotes, since an apostrophe is a letter."""
+    """The CSV dialect: the separator is guessed, and only ``"`` quotes, since an apostrophe is a letter.
+
+    Tabs separate if all lines have some, and the first one more than of others: cells are full of commas.
+    """
+    lines = [line for line in sample.split("\n")[:-1] if line.strip()]
+    if lines and all("\t" in line for line in lines):
+        counts = {lines[0].count(each): each for each in _DELIMITERS}
+        if counts[max(counts)] == "\t":
+            return csv.excel_tab
     try:
         dialect = csv.Sniffer().sniff(sample.replace("'", ""), _DELIMITERS)
     except csv.Error:
