@@ -80,13 +80,13 @@ def with_headers(rows: Iterable[Sequence[str]]) -> Iterator[str]:
     yield from (line.text for line in grid_lines(plain_rows(rows)))
 
 
-def grid_lines(rows: Iterable[GridRow]) -> Iterator[TableLine]:
+def grid_lines(rows: Iterable[GridRow], header: GridRow | None = None) -> Iterator[TableLine]:
     """The rows of a sheet, or of one table, as lines with the joined names of a header of several lines.
 
     Where row numbers jump, because of blank rows, another table may begin, with its own title and header, or
-    a note may stand. Only a few rows are kept at a time.
+    a note may stand. Only a few rows are kept at a time. ``header`` is the row above them, if it is known.
     """
-    yield from _Lines(rows).all()
+    yield from _Lines(rows, header).all()
 
 
 def add_lines(made: BlockText, lines: Iterable[TableLine]) -> None:
@@ -147,12 +147,13 @@ class _Lines:
     ``_numbered`` says that its first column only numbers the rows.
     """
 
-    def __init__(self, rows: Iterable[GridRow]) -> None:
+    def __init__(self, rows: Iterable[GridRow], header: GridRow | None) -> None:
         self._rows = (row for row in rows if any(row.cells))
         self._ahead: deque[GridRow] = deque()
         self._shape = TableShape()
         self._numbered = False
         self._apart = False
+        self._header = header
 
     def all(self) -> Iterator[TableLine]:
         last: int | None = None
@@ -180,6 +181,9 @@ class _Lines:
 
     def _begin(self) -> Iterator[TableLine]:
         """The lines before the first header; the header is taken off the rows."""
+        if self._header is not None:
+            self._set_header(self._header.cells, [self._header])
+            return
         rows, block = self._look(_MAX_AHEAD), self._block(0)
         if len(block) < min(len(rows), _MAX_PAIRS) and all(map(_is_pair, block)):
             found = found_header(rows[len(block) :], is_sure=True)
@@ -233,8 +237,11 @@ class _Lines:
         yield from self._alone(len(above) - len(alone))
         lines = [self._ahead.popleft() for _ in range(found.end - found.start)]
         yield from self._remarks(lines)
-        self._shape = TableShape(found.names, lines)
-        self._numbered = not found.names[0] and _count_up([_first(row) for row in self._block(0)])
+        self._set_header(found.names, lines)
+
+    def _set_header(self, names: Sequence[str], lines: Sequence[GridRow]) -> None:
+        self._shape = TableShape(names, lines)
+        self._numbered = not names[0] and _count_up([_first(row) for row in self._block(0)])
 
     def _above(self, count: int, title: int | None = None) -> Iterator[TableLine]:
         """The next rows, which are notes, but for the one that is the title of what stands below them."""

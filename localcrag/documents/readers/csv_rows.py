@@ -15,6 +15,7 @@ from itertools import islice, takewhile
 from localcrag.documents.block_text import BlockText
 from localcrag.documents.extracted import Limits
 from localcrag.documents.html_values import without_markup
+from localcrag.documents.readers.csv_header import is_number, proven_header
 from localcrag.documents.table_grid import GridRow
 from localcrag.documents.table_rows import add_lines, bounded_rows, grid_lines
 from localcrag.types import BlockKind, Page
@@ -52,9 +53,25 @@ def read_rows(text: str, limits: Limits) -> Page:
 
     made = BlockText(limits)
     made.add(BlockKind.PARAGRAPH, _joined(notes))
-    add_lines(made, grid_lines(bounded_rows(rows())))
+    header, below = proven_header(bounded_rows(rows()))
+    add_lines(made, grid_lines(below, header))
     made.add(BlockKind.PARAGRAPH, _joined(later))
     return made.page()
+
+
+class _Blanks(csv.excel):
+    """Cells that one blank or more part."""
+
+    delimiter = " "
+    skipinitialspace = True
+
+
+def _is_parted_by_blanks(lines: Sequence[str]) -> bool:
+    """Whether all lines have as many words, and all but the first nothing but numbers."""
+    cells = [line.split() for line in lines]
+    return len(set(map(len, cells))) == 1 < len(cells[0]) and all(
+        is_number(cell) for row in cells[1:] for cell in row
+    )
 
 
 def _joined(notes: Iterable[str]) -> str:
@@ -86,6 +103,8 @@ def _dialect(sample: str) -> type[csv.Dialect]:
     try:
         dialect = csv.Sniffer().sniff(sample.replace("'", ""), _DELIMITERS)
     except csv.Error:
-        return csv.excel_tab if sample.count("\t") > sample.count(",") else csv.excel
+        if any(each in sample for each in _DELIMITERS):
+            return csv.excel_tab if sample.count("\t") > sample.count(",") else csv.excel
+        return _Blanks if _is_parted_by_blanks(lines) else csv.excel
     dialect.doublequote = True
     return dialect
