@@ -79,6 +79,7 @@ class _Matching(MatchChecks):
         for condition in asked.conditions:
             compared = self.compared(condition)
             self.conditions += [compared] if compared not in self.conditions else []
+        self.take_parts_of_cells()
         self.take_numbers_had()
         column = self.measure()
         self.take_values(column)

@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import takewhile
 
 from localcrag.crag.table_answers.parsed_tables import ParsedTable
-from localcrag.crag.table_answers.row_states import RowStates
+from localcrag.crag.table_answers.parts_of_cells import PartsOfCells
 from localcrag.crag.table_answers.season_years import season_of, seasons_of, without_seasons
 from localcrag.crag.table_answers.table_columns import content
 from localcrag.crag.table_answers.table_conditions import is_akin
@@ -50,7 +50,7 @@ MIN_PHRASE_WORDS = 2
 """The fewest words of a phrase that names the table though one of them stands in cells as well."""
 
 
-class TableNames(RowStates):
+class TableNames(PartsOfCells):
     """Accounts for the words of a question that stand in the names of the table."""
 
     def take_names(self) -> None:
