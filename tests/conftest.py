@@ -21,16 +21,16 @@ settings.load_profile("any machine")  # a busy one is slow at times, and that is
 
 
 def pytest_configure() -> None:
-    """Of several test processes each keeps to processors of its own, with all that it starts.
+    """Of several test processes each keeps to its part of the processors, with all that it starts.
 
     Otherwise each would compute with as many threads as there are processors, and llama.cpp's threads wait
-    for one another at every step of a graph.
+    for one another at every step of a graph. Where there are more processes than processors, two share one.
     """
     worker = os.environ.get("PYTEST_XDIST_WORKER", "").removeprefix("gw")
     if worker and hasattr(os, "sched_setaffinity"):
-        share = len(PROCESSORS) // int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
-        if share:
-            os.sched_setaffinity(0, PROCESSORS[int(worker) * share :][:share])
+        share = max(len(PROCESSORS) // int(os.environ["PYTEST_XDIST_WORKER_COUNT"]), 1)
+        first = int(worker) * share % len(PROCESSORS)
+        os.sched_setaffinity(0, PROCESSORS[first:][:share])
 
 
 @pytest.fixture

@@ -7,10 +7,12 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
+from training import table_measure
 from training.table_questions import LabelError, is_held_out, labelled, read_tables
 from training.table_tasks import TableTasks
 
 from localcrag.crag.table_queries.query_table import QueryTable
+from tests.fakes.llm import ScriptedQueries
 
 TABLE = QueryTable.of_cells(
     ("Fleet",), ("Car", "Seats", "Fuel"), [("Ada", "5", "gas"), ("Bo", "7", "diesel")]
@@ -47,3 +49,29 @@ def test_the_questions_that_come_along_can_be_learnt(tmp_path: Path) -> None:
 
 def test_some_tables_are_held_out() -> None:
     assert 0 < sum(is_held_out(f"a/{number}.json") for number in range(600)) < 100
+
+
+def test_an_adapter_is_measured_by_the_results_of_its_queries() -> None:
+    asked = [
+        (TABLE, "How many burn diesel?", "SELECT COUNT(*) WHERE \"Fuel\" = 'diesel'"),
+        (TABLE, "Which one has seven seats?", 'SELECT "Car" WHERE "Seats" = 7'),
+        (TABLE, "What burns gas?", 'SELECT "Car" WHERE "Fuel" = \'gas\''),
+    ]
+    model = ScriptedQueries(
+        {
+            "How many burn diesel?": ("SELECT COUNT(*) WHERE \"Fuel\" = 'diesel'", 0.9),
+            "Which one has seven seats?": ('SELECT "Car" WHERE "Fuel" = \'diesel\'', 0.7),
+            "What burns gas?": ('SELECT "Fuel" WHERE "Car" = \'Ada\'', 0.1),
+        }
+    )
+    found = table_measure.ask(model, asked)
+    assert [(each.is_same, each.is_text) for each in found] == [(True, True), (True, False), (False, False)]
+    rows = table_measure.rows(found)
+    assert rows[0].figures == {
+        "questions": 1,
+        "from probability": 0.9,
+        "same result": 1.0,
+        "same text": 1.0,
+    }
+    assert rows[-1].figures["same result"] == pytest.approx(2 / 3)
+    assert rows[-1].figures["same text"] == pytest.approx(1 / 3)

@@ -130,10 +130,15 @@ class Server:
         except OSError:
             pass
         finally:
-            with self._lock:
-                self._waiting -= 1
-                self._used = time.monotonic()
+            if not job.done:
+                self._leave()
             _shut(job.link)
+
+    def _leave(self) -> None:
+        """Count a job no longer among those that wait."""
+        with self._lock:
+            self._waiting -= 1
+            self._used = time.monotonic()
 
     def _answer(self, job: Job) -> None:
         """Do the work of a job and send its replies. Raises CommandGone or OSError if the command is gone."""
@@ -148,6 +153,7 @@ class Server:
             last = Crashed(f"a reply could not be sent: {error}")
         self.answered += 1
         job.done = True  # from here on the command may go away, and nothing is interrupted
+        self._leave()  # before the last message: the next request may come as soon as that is read
         job.deliver(last)
 
     def _replies(self, job: Job) -> Generator[Any]:

@@ -147,6 +147,9 @@ def _add_measure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--base", type=Path, help="the chat model of the adapter (default: the one of the package)"
     )
+    parser.add_argument(
+        "--tables", type=Path, metavar="ADAPTER", help="measure only this adapter for questions over tables"
+    )
     parser.add_argument("--all-rules", action="store_true", help="compare more ways to order and to rewrite")
     parser.add_argument(
         "--fitting-half",
@@ -244,6 +247,9 @@ def _measure(chosen: argparse.Namespace) -> None:
         raise UsageError("--questions must be 1 or more")
     if not chosen.data.is_dir():
         raise UsageError(f"no data folder at {chosen.data}")
+    if chosen.tables:
+        _measure_tables(chosen)
+        return
     plan = measure.Plan(
         data=chosen.data,
         models=chosen.models,
@@ -260,6 +266,24 @@ def _measure(chosen: argparse.Namespace) -> None:
         print(json.dumps(_without_nan(made), indent=1))
     else:
         print(f"{bars.table(held)}\n\nAll figures\n{bars.figures_table(rows)}")
+
+
+def _measure_tables(chosen: argparse.Namespace) -> None:
+    """Measure an adapter for questions over tables on the tables held out from training."""
+    from localcrag.loaded_models import QUERY_CONTEXT_TOKENS
+
+    from . import bars, table_measure
+    from .base_model import base_of
+
+    if not chosen.tables.is_file():
+        raise UsageError(f"no adapter at {chosen.tables}")
+    questions = list(table_measure.held_out_questions(chosen.data))
+    with base_of(chosen.base).with_adapter(chosen.tables, QUERY_CONTEXT_TOKENS) as model:
+        rows = table_measure.rows(table_measure.ask(model, questions))
+    if chosen.json:
+        print(json.dumps({"figures": [asdict(row) for row in rows]}, indent=1))
+    else:
+        print(bars.figures_table(rows))
 
 
 def _make_sets(chosen: argparse.Namespace) -> None:

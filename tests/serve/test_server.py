@@ -23,6 +23,7 @@ from localcrag.serve.protocol import (
     SearchRequest,
     ServerStatus,
     StartConditions,
+    StatusRequest,
     StopRequest,
     WorkRequest,
 )
@@ -67,9 +68,15 @@ def served(tmp_path: Path) -> Iterator[Server]:
             yield Server(endpoint, listener, START, Verbose(load(home=tmp_path)), limit=0)  # type: ignore[arg-type]
 
 
-def asked(served: Server, k: int) -> socket.socket:
+def connected(served: Server) -> socket.socket:
     link = socket.socket(socket.AF_UNIX)
+    link.settimeout(DEADLINE)
     link.connect(str(served.endpoint.address))
+    return link
+
+
+def asked(served: Server, k: int) -> socket.socket:
+    link = connected(served)
     link.sendall(protocol.encode(SearchRequest(START, "x", served.worker.settings.model, "q", k, None)))
     return link
 
@@ -84,8 +91,7 @@ def test_a_command_that_takes_nothing_does_not_hold_up_the_others(
         with asked(served, 50), asked(served, 1) as other, other.makefile("rb") as text:
             other.settimeout(DEADLINE)
             replies.extend(map(protocol.decode, text))
-        with socket.socket(socket.AF_UNIX) as link:
-            link.connect(str(served.endpoint.address))
+        with connected(served) as link:
             link.sendall(protocol.encode(StopRequest()))
             link.recv(1)
 
@@ -94,6 +100,34 @@ def test_a_command_that_takes_nothing_does_not_hold_up_the_others(
     assert served.run() is None
     thread.join()
     assert isinstance(replies[-1], Done) and any(isinstance(reply, SearchReply) for reply in replies)
+
+
+def test_who_has_the_last_reply_finds_the_server_free(
+    served: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise a command that comes at once, in need of other conditions, would have to do its work alone."""
+    deliver, found = Job.deliver, []
+
+    def watched(job: Job, message: object) -> None:
+        if isinstance(message, Done):
+            with connected(served) as link, link.makefile("rb") as text:
+                link.sendall(protocol.encode(StatusRequest()))
+                found.append(protocol.decode(text.readline()))
+        deliver(job, message)
+
+    def commands() -> None:
+        with asked(served, 1) as link, link.makefile("rb") as text:
+            list(text)
+        with connected(served) as link:
+            link.sendall(protocol.encode(StopRequest()))
+            link.recv(1)
+
+    monkeypatch.setattr(Job, "deliver", watched)
+    thread = threading.Thread(target=commands)
+    thread.start()
+    assert served.run() is None
+    thread.join()
+    assert [status.busy for status in found] == [False]
 
 
 def test_the_time_for_a_request_is_not_renewed_by_each_byte() -> None:

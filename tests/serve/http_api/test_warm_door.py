@@ -33,6 +33,18 @@ def timeless(answer: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in answer.items() if name != "usage"}
 
 
+def nearly(answer: dict[str, Any]) -> dict[str, Any]:
+    """What an answer computed elsewhere must equal.
+
+    A warm model reads a prompt behind what it has in memory of another one, in pieces of other sizes than a
+    fresh one, and so the last digits of a confidence may differ.
+    """
+    grades = [
+        {**grade, "confidence": pytest.approx(grade["confidence"], abs=0.02)} for grade in answer["grades"]
+    ]
+    return {**timeless(answer), "grades": grades}
+
+
 def test_the_address_carries_the_token_and_the_log_does_not(warm_door: WarmDoor) -> None:
     assert warm_door.url.startswith("http://127.0.0.1:")
     assert (warm_door.home / "http-token").read_text().strip() == warm_door.token
@@ -51,9 +63,9 @@ def test_an_answer_is_that_of_the_command(warm_door: WarmDoor) -> None:
     command = json.loads(localcrag(warm_door, "ask", QUESTION, "--json").stdout)
     printed = localcrag(warm_door, "ask", QUESTION, "--jsonl").stdout
     lines = [json.loads(line) for line in printed.splitlines()]
-    assert timeless(answer) == timeless(command) and answer["status"] == "answered"
+    assert timeless(answer) == nearly(command) and answer["status"] == "answered"
     assert [event.name for event in events] == [line["event"] for line in lines]
-    assert timeless(events[-1].data) == timeless(lines[-1])
+    assert timeless(events[-1].data) == nearly(lines[-1])
     assert hits == json.loads(localcrag(warm_door, "search", "dose of Zeldrine", "--json").stdout)
 
 
