@@ -105,7 +105,7 @@ def test_a_command_that_takes_nothing_does_not_hold_up_the_others(
 def test_who_has_the_last_reply_finds_the_server_free(
     served: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Otherwise a command that comes at once, in need of other conditions, would have to do its work alone."""
+    """Else a command that comes at once, in need of other conditions, would have to do its work alone."""
     deliver, found = Job.deliver, []
 
     def watched(job: Job, message: object) -> None:
