@@ -106,8 +106,14 @@ def material_of(data: Path, questions: int, fitting: bool) -> Bench:
     known = english_base()
     base, words = CrossEncoder(known), PairTokenizer(known.folder)
 
+    known_vectors: dict[str, Vectors] = {}
+
     def embed(texts: Sequence[str]) -> Vectors:
-        return base.embed(words, texts, 256)
+        """The vectors of texts, each text embedded once: the collections share many with what is asked."""
+        new = [text for text in dict.fromkeys(texts) if text not in known_vectors]
+        made = base.embed(words, new, 256)
+        known_vectors.update(zip(new, made, strict=True))
+        return np.stack([known_vectors[text] for text in texts]) if texts else made
 
     vectors = {c.name: embed(c.passages) for c in made}
     found = {c.name: bench.retrieve(c, embed, vectors=vectors[c.name]) for c in made}
