@@ -22,6 +22,8 @@ _NUMBER = re.compile(r"(?:\(?\d{1,3}(?:\.\d{1,3})*[.)]?|[A-Z][.)]|[QF]\d*[.:])\s
 """What may stand before a title: "(12)", "4.1", "B." or "Q3:"."""
 _TELLS = re.compile(r"\d|@|://|[.,;:]$")
 """What a title that is no question does not have: figures, addresses, or the end of something longer."""
+_NAME = re.compile(r"[A-Za-z]\w*(?:[_.-]\w+)+")
+"""The name of a setting or command: "icinga2_run_sudo"."""
 _QUESTION_MARKS = ("?", "？")
 
 
@@ -47,7 +49,7 @@ def _is_title(text: str) -> bool:
     if words.endswith(_QUESTION_MARKS):
         return len(words) <= _MAX_QUESTION_CHARACTERS
     short = len(words) <= _MAX_TITLE_CHARACTERS and len(words.split()) <= _MAX_TITLE_WORDS
-    return short and _TELLS.search(words) is None
+    return short and (_TELLS.search(words) is None or _NAME.fullmatch(words) is not None)
 
 
 def above_plain_text(bold: Sequence[bool], headings: Sequence[bool]) -> list[int]:

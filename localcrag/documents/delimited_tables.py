@@ -1,4 +1,4 @@
-"""Tables of plain text whose cells are parted by commas or semicolons, or quoted and parted by blanks.
+"""Tables of plain text whose cells are parted by commas, semicolons or bars, or quoted and parted by blanks.
 
 Exports often have them under other names than ``.csv``: feeds of timetables (``stops.txt``), tables that R
 writes (``"name" "id"`` above ``"Lund" 12``). A run of lines is such a table if its first line names columns
@@ -40,8 +40,9 @@ def _table(lines: Sequence[str], first: int) -> PlainTable | None:
         return None
     widths = {len(names), len(names) + (delimiter == " ")}
     rows: list[list[str]] = []
+    is_ended = lines[first].endswith(delimiter)
     for line in lines[first + 1 :]:
-        cells = _cells(line, delimiter)
+        cells = _cells(line.removesuffix(delimiter) if is_ended else line, delimiter)
         if len(cells) not in widths or not any(cells):
             break
         widths = {len(cells)}
@@ -61,9 +62,9 @@ def _header(line: str) -> tuple[str, list[str]]:
         return "", []
     if _ALL_QUOTED.fullmatch(line):
         return " ", _distinct(_cells(line, " "), _MIN_QUOTED_COLUMNS)
-    for delimiter in ",;":
+    for delimiter in ",;|":
         if line.count(delimiter) >= _MIN_COLUMNS - 1 and f"{delimiter} " not in line:
-            return delimiter, _distinct(_cells(line, delimiter), _MIN_COLUMNS)
+            return delimiter, _distinct(_cells(line.removesuffix(delimiter), delimiter), _MIN_COLUMNS)
     return "", []
 
 

@@ -5,8 +5,9 @@ Blank lines end a paragraph, and so does a line that begins a clause of a contra
 indented, or that only a wrap parts from it. A heading is a line that is underlined, or that stands alone and
 is numbered or in capitals, or the numbered question of a list of questions and answers, or one of several
 short lines that stand above their paragraphs, with a number or without, or that name a release above its
-changes, or of two or three lines above a rule, as all entries of a list of news have them. A line that only
-parts others is furniture.
+changes, or of two or three lines above a rule, as all entries of a list of news have them. Each line is an
+item where nearly all of them are parted by tabs ("ssh  22/tcp  # Shell"). A line that only parts others is
+furniture.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ from localcrag.types import Block, BlockKind
 
 _PARAGRAPH = re.compile(r"^[^\S\n]*+\S[^\n]*(?:\n[^\S\n]*+\S[^\n]*)*", re.MULTILINE)
 _LINE = re.compile(r"[^\n]+")
+_TABBED = re.compile(r"[^\s#]\S*(?: \S+)*(?<!:)[ \t]*\t\s*\S")
+_MIN_TABBED, _MIN_TABBED_SHARE = 4, 0.8
+"""The fewest lines with tabs within that make each line of a run an item, and their least share of it."""
 _MARKER = re.compile(r"([ \t]*)(?:[-*•+–]|\(?\d{1,3}[.)]|\(?[a-z][.)])[ \t]+(?=\S)")
 _LETTER_BULLET = re.compile(r"([ \t]*)o[ \t]+(?=\S)")
 """A bullet as an ``o``, which is a word elsewhere: the first line of its paragraph must begin with it."""
@@ -118,6 +122,9 @@ def _within(text: str, start: int, end: int, *, is_titled: bool) -> Iterator[Blo
         yield heading
         below = heading.end + 1 if not _is_underlined(text, lines) else lines[1][1]
         lines = [line for line in lines if line[0] >= below]
+    if _are_tabbed([text[slice(*line)] for line in lines]):
+        yield from (_block(text, BlockKind.ITEM, *line) for line in lines)
+        return
     kind, level, first, last, begin = BlockKind.PARAGRAPH, 0, -1, -1, -1
     width = max((last - first for first, last in lines), default=0)
     has_letters = bool(lines) and _LETTER_BULLET.match(text, *lines[0]) is not None
@@ -145,6 +152,12 @@ def _within(text: str, start: int, end: int, *, is_titled: bool) -> Iterator[Blo
         begin, last = line_start, line_end
     if first >= 0:
         yield _block(text, kind, first, last, level)
+
+
+def _are_tabbed(lines: Sequence[str]) -> bool:
+    """Whether each of some lines tells something by itself, in parts between tabs."""
+    tabbed = sum(_TABBED.match(line) is not None for line in lines)
+    return tabbed >= max(_MIN_TABBED, _MIN_TABBED_SHARE * len(lines))
 
 
 def _begins_clause(before: str, line: str) -> bool:

@@ -217,6 +217,27 @@ def test_the_row_of_a_name_is_not_counted() -> None:
         assert read is not None and (answered_by(read) is None) is is_none
 
 
+def test_rows_without_what_is_counted_do_not_count() -> None:
+    rows = ["period: Lias", "period: Lias · age: Toarcian", "period: Lias · age: Sinemurian", "period: Malm"]
+    (table,) = tables_of(passages(rows))
+    sql = "SELECT COUNT(*) WHERE \"period\" = 'Lias'"
+    for question, value, is_whole in (
+        ("Into how many ages is the Lias divided?", "2", False),
+        ("How many entries has the Lias?", "3", True),
+    ):
+        read = read_query(ScriptedQueries({" ": (sql, 0.95)}), question, table)
+        assert read is not None
+        found = answered_by(read)
+        assert found is not None and (found.answer.computation.value, found.is_whole) == (value, is_whole)
+
+
+def test_the_name_of_a_column_is_no_part_of_its_cells() -> None:
+    (table,) = tables_of(passages(["airport: Moss airport · code: RYG", "airport: Kjevik · code: KRS"]))
+    sql = "SELECT COUNT(*) WHERE \"airport\" LIKE 'airports'"
+    read = read_query(ScriptedQueries({" ": (sql, 0.95)}), "How many airports are there?", table)
+    assert read is not None and answered_by(read) is None
+
+
 def test_a_query_that_passes_over_a_column_which_a_question_names_is_not_sure() -> None:
     rows = [f"name: {name} · cup: {'Oslo' if name < 'C' else 'Rome'}" for name in "ABCD"]
     (table,) = tables_of(passages(rows))

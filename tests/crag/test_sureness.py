@@ -359,6 +359,19 @@ def test_a_row_among_rows_that_are_as_probable_is_to_be_checked(
     assert goes_over_rows(state, kept) is doubtful
 
 
+CHARGERS = ["Island: Maui · Place: Old mill", "Island: Oahu · Place: Inn", "Island: Maui · Place: Bank"]
+
+
+@pytest.mark.parametrize(("question", "doubtful"), [("Maui", True), ("Oahu", False)])
+def test_a_row_whose_first_cell_others_have_is_one_of_several(question: str, doubtful: bool) -> None:
+    asked = f"How many places are there on {question}?"
+    world = World({"/a.txt": ""}, scripted("x"))
+    state = QuestionState(world.adapters, world.options, asked, asked, None)
+    found = strips(structured(*((BlockKind.ROW, text) for text in CHARGERS)))
+    kept = [replace(strip, score=0.9 if question in strip.text else 0.1) for strip in found]
+    assert goes_over_rows(state, kept) is doubtful
+
+
 CASH = (
     "Day: 8 April · Text: To the bank · Out: 2000",
     "Day: 9 April · Text: Stamps · Out: 9.60",

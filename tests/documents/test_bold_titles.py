@@ -48,6 +48,15 @@ def test_a_bold_line_above_plain_text_is_its_heading(title: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "is_heading"),
+    [("icinga2_run_sudo", True), ("log.level4", True), ("2024", False), ("B12", False), ("run_4 now", False)],
+)
+def test_the_name_of_a_setting_in_bold_is_a_heading(name: str, is_heading: bool) -> None:
+    page = f"<h2>Booleans</h2><p>{TEXT}</p><p><b>{name}</b></p><p>{TEXT}</p>"
+    assert headings(page) == (["Booleans", name] if is_heading else ["Booleans"])
+
+
+@pytest.mark.parametrize(
     "told_alone",
     [
         "The gate is locked at 22:00",

@@ -249,6 +249,14 @@ def test_any_number_of_tabs_parts_the_cells_and_a_note_behind_belongs_to_the_las
             ],
         ),
         (
+            "Site|En No|State|\nPilgrim|46521|MA|\nKewaunee|46562||\nOyster|46563|NJ|\n",
+            [
+                "Site: Pilgrim · En No: 46521 · State: MA",
+                "Site: Kewaunee · En No: 46562",
+                "Site: Oyster · En No: 46563 · State: NJ",
+            ],
+        ),
+        (
             "Ort;Jahr;Menge\nKiel;2020;1,5\nBonn;2021;1,7\nUlm;2022;2,5\n",
             [
                 "Ort: Kiel · Jahr: 2020 · Menge: 1,5",

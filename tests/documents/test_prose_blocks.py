@@ -232,3 +232,19 @@ def test_lines_above_a_rule_are_the_title_of_an_entry_if_several_entries_begin_s
         (ITEM, 0, "New option."),
     ]
     assert HEADING not in {kind for kind, *_ in told(entry)}, "it may be an address in a letter"
+
+
+@pytest.mark.parametrize(
+    ("lines", "kinds"),
+    [
+        (
+            ["ssh\t22/tcp\t# Secure Shell", "echo\t\t7/tcp", "pop3\t110/tcp\tpop-3", "nut\t3493/udp"],
+            [ITEM] * 4,
+        ),
+        (["ssh\t22/tcp", "echo\t\t7/tcp", "pop3\t110/tcp"], [PARAGRAPH]),
+        (["Ann:\tThe mill", "Tel:\t04 12", "Fax:\t04 13", "Web:\ta.example"], [PARAGRAPH]),
+        (["\tWe met at nine", "\tand went on", "\ttill ten, and", "\tthen we left"], [PARAGRAPH]),
+    ],
+)
+def test_lines_parted_by_tabs_are_items(lines: list[str], kinds: list[BlockKind]) -> None:
+    assert [block.kind for block in prose_blocks("\n".join(lines))] == kinds

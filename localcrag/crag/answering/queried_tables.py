@@ -18,6 +18,8 @@ from localcrag.crag.table_queries.missing_conditions import (
     counts_one_name,
     missing_conditions,
     passes_over_column,
+    repeats_name,
+    uncounted_blanks,
     with_conditions,
 )
 from localcrag.crag.table_queries.query_grammar import query_pattern
@@ -68,9 +70,12 @@ def queried(state: QuestionState, model: QueryModel, kept: Sequence[Strip]) -> Q
 
 def answered_by(read: ReadQuery) -> QueriedTable | None:
     """What a query gives, with the conditions that it passed over if any row meets these; None if nothing."""
-    if counts_one_name(read.query, read.table):
+    if counts_one_name(read.query, read.table) or repeats_name(read.query):
         return None
-    missing = missing_conditions(read.query, read.table, read.said)
+    missing = (
+        *missing_conditions(read.query, read.table, read.said),
+        *uncounted_blanks(read.query, read.table, read.question),
+    )
     is_whole = not missing and not passes_over_column(read.query, read.table, read.question)
     completed = with_conditions(read.query, missing) if missing else None
     for query in filter(None, (completed, read.query)):

@@ -183,23 +183,27 @@ def tells_no_count(question: str, strip: Strip) -> bool:
 
 
 def is_one_of_several(question: str, strip: Strip, others_found: Sequence[Strip] = ()) -> bool:
-    """Whether a row is named by cells that another row has as well, and not by its first one.
+    """Whether a row is named by cells that another row has as well, and not by a first one of its own.
 
     "The last train to Ostheim" names each row of a train that goes there. The other row is one of its
     passage, or one of its document among those that were found.
     """
     if not is_row(strip):
         return False
-    (_, first), *others = map(named_cell, cells_of(strip))
-    asked = terms_within(question)
-    if terms_within(first) & asked:
-        return False
-    named = [
-        f"{column}: {value}" for column, value in others if (held := terms_within(value)) and held <= asked
-    ]
+    cells = list(map(named_cell, cells_of(strip)))
     near = (row for row in others_found if row.passage.document == strip.passage.document)
-    rows = (row for row in (*strips(strip.passage), *near) if is_row(row) and row.start != strip.start)
-    return bool(named) and any(set(named) <= set(cells_of(row)) for row in rows)
+    rows = [
+        set(cells_of(row))
+        for row in (*strips(strip.passage), *near)
+        if is_row(row) and row.start != strip.start
+    ]
+    asked, first = terms_within(question), cells_of(strip)[0]
+    if terms_within(cells[0][1]) & asked and not any(first in row for row in rows):
+        return False
+    named = {
+        f"{column}: {value}" for column, value in cells if (held := terms_within(value)) and held <= asked
+    }
+    return bool(named) and any(named <= row for row in rows)
 
 
 def _denies(strip: Strip, question: str, asked: Set[str]) -> bool:

@@ -11,13 +11,15 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from localcrag.crag.table_answers.table_values import roots
+from localcrag.crag.table_answers.table_values import is_missing, roots
 from localcrag.crag.table_queries.query_grammar import MAX_CONDITIONS
 from localcrag.crag.table_queries.query_table import QueryColumn, QueryTable
 from localcrag.crag.table_queries.said_values import SaidValues
 from localcrag.crag.table_queries.table_query import Condition, TableQuery
 
 _YEAR = re.compile(r"1[5-9]\d\d|20\d\d")
+_COUNTED = re.compile(r"\bhow many (?:different |distinct |of the )?([^\W\d_]+)", re.IGNORECASE)
+"""How a question names what is counted."""
 YEARS = range(1500, 2101)
 """The numbers that are years if all those of a column are."""
 MIN_ALIKE = 2
@@ -51,6 +53,23 @@ def missing_conditions(query: TableQuery, table: QueryTable, said: SaidValues) -
     return tuple(found)
 
 
+def uncounted_blanks(query: TableQuery, table: QueryTable, question: str) -> tuple[Condition, ...]:
+    """That rows have a cell in the column of what is counted, if some have none and a query counts all.
+
+    "How many ages does the Cretaceous have?" does not count the rows of the Cretaceous and its epochs.
+    """
+    counts_rows = str(query.targets[0]) == "COUNT(*)" and not query.group
+    counted = _COUNTED.search(question)
+    if not counts_rows or counted is None:
+        return ()
+    names = {roots(counted[1]), roots(counted[1].removesuffix("s"))}
+    return tuple(
+        Condition(column.name, "IS NOT NULL")
+        for column in table.columns.values()
+        if roots(column.name) in names and any(map(is_missing, column.cells))
+    )
+
+
 def passes_over_column(query: TableQuery, table: QueryTable, question: str) -> bool:
     """Whether a question has the name of a column of several rows alike that a query does not ask for.
 
@@ -80,6 +99,14 @@ def counts_one_name(query: TableQuery, table: QueryTable) -> bool:
     )
     counts = not query.group and query.targets[0].function == "COUNT" and query.targets[0].expression is None
     return counts and any(of_names)
+
+
+def repeats_name(query: TableQuery) -> bool:
+    """Whether a condition asks for the name of its column, which no question means: airports in "Airport"."""
+    return any(
+        condition.operator == "LIKE" and {*roots(condition.values[0])} <= {*roots(condition.column)}
+        for condition in query.conditions
+    )
 
 
 def with_conditions(query: TableQuery, conditions: tuple[Condition, ...]) -> TableQuery | None:

@@ -1,8 +1,9 @@
 """The header of a CSV file where its first row looks like no header of a table that somebody laid out.
 
 Programs write numbers as names of columns ("country,1990,1991"), names twice, the names of rows below no name
-at all, or with none where the header ends one cell early (R's ``write.table``). What proves such a header is
-text above a column of nothing but numbers.
+at all, or with none where the header ends one cell early (R's ``write.table``), or names that begin with a
+figure ("639-1"). What proves such a header is text above a column of nothing but numbers, or of codes of one
+length.
 """
 
 from __future__ import annotations
@@ -19,7 +20,11 @@ _LOOKED_AT = 50
 _MIN_BELOW, _MIN_SERIES = 2, 4
 """The fewest rows below a header, and the fewest numbers that are the names of a series of columns."""
 _MAX_NAME_CHARACTERS = 100
+_MIN_CODES, _MAX_CODE_CHARACTERS = 8, 4
+"""The fewest codes below a header, and the most characters of one: "ab", "DEU"."""
 _NUMBER = re.compile(r"[-+]?(?:\d[\d.,' ]*|\.\d+)(?:[eE][-+]?\d+)?%?")
+_FIGURE_NAME = re.compile(r"[-+.]?\d\S*$")
+"""A name of one word that begins with a figure, or is a number: "1990", "639-1"."""
 _NO_VALUES = frozenset({"", "na", "n/a", "nan", "null", "none", "-", "–", "?", "."})
 
 
@@ -51,11 +56,11 @@ def _names(rows: Sequence[Sequence[str]]) -> list[str]:
     ]
     numbered = [bool(column) and all(map(is_number, column)) for column in columns]
     is_proven = any(
-        above_numbers and _is_text(name) for name, above_numbers in zip(names, numbered, strict=True)
+        (above_numbers and _is_text(name)) or _is_above_codes(name, column)
+        for name, above_numbers, column in zip(names, numbered, columns, strict=True)
     )
-    unlike_others = (
-        not names[0] or len(names) == 1 or len(set(names)) < len(names) or any(map(is_number, names))
-    )
+    begins_with_figure = any(_FIGURE_NAME.match(name) for name in names)
+    unlike_others = not names[0] or len(names) == 1 or len(set(names)) < len(names) or begins_with_figure
     is_header = is_proven or (not names[0] and len(columns[0]) == len(below)) or _is_series(names, below)
     return _distinct(names) if unlike_others and is_header else []
 
@@ -67,6 +72,14 @@ def is_number(cell: str) -> bool:
 
 def _is_text(cell: str) -> bool:
     return cell.casefold() not in _NO_VALUES and not is_number(cell)
+
+
+def _is_above_codes(name: str, column: Sequence[str]) -> bool:
+    """Whether a column is of codes, words of as many letters, and its name is none of these."""
+    size = len(column[0]) if len(column) >= _MIN_CODES else 0
+    return 0 < size <= _MAX_CODE_CHARACTERS < len(name) and all(
+        len(cell) == size and cell.isalpha() for cell in column
+    )
 
 
 def _is_series(names: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
