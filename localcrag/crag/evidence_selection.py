@@ -14,6 +14,7 @@ from localcrag.crag.judges.passage_scores import moved_by, strip_scores
 from localcrag.crag.judges.yes_no_choices import ask_each
 from localcrag.crag.policy import confidences_of, nearest, relevant
 from localcrag.crag.refinement.knowledge_strips import statements, whole, wholes
+from localcrag.crag.refinement.release_headings import release_heading
 from localcrag.crag.refinement.strip_context import in_context
 from localcrag.crag.refinement.strip_filter import refine, standing_out
 from localcrag.crag.refinement.strip_kinds import says_more
@@ -50,8 +51,11 @@ def select_evidence(state: QuestionState) -> Steps[list[Strip]]:
     often doubts a passage of which one sentence answers; their strips count for less. What the evaluator
     holds to be below its lower threshold is no evidence, whoever judged the passage to help; if that is every
     sentence, since the answer goes over several, windows of them are tried, which must be more probable than
-    not, or stand out.
+    not, or stand out. The day of a release is told by the heading of its entry alone.
     """
+    if told := release_heading(state.question, [grade.hit.passage for grade in state.grades]):
+        yield Refined((told,), 0)
+        return [told]
     thresholds = state.adapters.grader.thresholds
     passages = relevant(state.grades, state.options.policy, thresholds)
     if not passages and is_graded_by_evaluator(state):

@@ -15,6 +15,11 @@ _ABBREVIATION = re.compile(r"[A-ZÀ-Þ]{2,}(?:[-./&][A-ZÀ-Þ]+)*")
 _OF_LETTERS_AND_DIGITS = re.compile(r"(?=[^\W\d_]*[A-ZÀ-Þ])[^\W\d_]{1,4}[-./]?\d+(?:[-./]?[A-Z\d]+)*")
 _VERSION = re.compile(r"[vV]?(\d+(?:\.\d+){2,})")
 """The number of a version with all its parts: "1.5.0", "v2.10.3"."""
+_RELEASE = re.compile(
+    r"(?:\b[Vv]ersion |\b[Rr]elease |\b[A-Z][\w+-]* [vV]?|\b[vV])(\d{1,3}\.\d{1,3})(?![\w.]*\w)"
+    r"(?=.*\b(?:released?|publish(?:ed)?|c[oa]me out|appear(?:ed)?|available)\b)"
+)
+"""The number of a release of two parts, if a question asks for its day: "When did Kestrel 2.0 come out?"."""
 _STRESSED = STOP_WORDS | ASKING_WORDS | {"every", "never", "no", "not", "now", "only", "own"}
 _STRESSED -= {"it", "us"}
 """Words that are written in capitals for stress."""
@@ -30,7 +35,8 @@ def codes_of(question: str) -> list[str]:
     if not _SMALL_LETTER.search(question):
         return []
     words = [word for word in WORD_PATTERN.findall(question) if word.lower() not in _STRESSED]
-    return list(dict.fromkeys(code for word in words if (code := _code_in(word))))
+    releases = _RELEASE.findall(question)
+    return list(dict.fromkeys((*releases, *(code for word in words if (code := _code_in(word))))))
 
 
 def _code_in(word: str) -> str:

@@ -1,0 +1,61 @@
+"""The day of a release, which the heading of its entry in a list of changes tells: "2.0 (10 Dec 2017)".
+
+The entry itself says what changed, and to a judge of relevance none of it answers "When did 2.0 come out?".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from localcrag.crag.questions.calendar_dates import dates_of
+from localcrag.crag.questions.codes import codes_of
+from localcrag.crag.questions.query_terms import terms, terms_asked_for
+from localcrag.crag.refinement.knowledge_strips import strip_at
+from localcrag.types import BlockKind, Passage, Strip
+
+TOLD = 0.9
+"""The probability of the heading of the one entry that it is."""
+MAX_HEADING_CHARACTERS = 80
+_DAY_ASKED = re.compile(
+    r"^(?:when|(?:on )?(?:what|which) (?:day|date)|since when)\b.*"
+    r"\b(?:released?|publish(?:ed)?|c[oa]me out|appear(?:ed)?|available)\b",
+    re.IGNORECASE,
+)
+_OF_RELEASES = terms(
+    "when day date version release released published publish come came out appear appeared available"
+)
+
+
+def release_heading(question: str, passages: Sequence[Passage]) -> Strip | None:
+    """The heading with the number of the release whose day a question asks for; None without one.
+
+    It names a day, stands in a document with another word of the question, and is the only one.
+
+    Args:
+        question: the question.
+        passages: the passages that were found, with that of the entry.
+    """
+    versions = [code for code in codes_of(question) if code[0].isdigit()]
+    if len(versions) != 1 or not _DAY_ASKED.search(question.strip()):
+        return None
+    subject = terms_asked_for(question) - _OF_RELEASES - terms(versions[0])
+    about = {passage.document for passage in passages if subject & terms(passage.judged)} if subject else None
+    found = [
+        strip
+        for passage in passages
+        if about is None or passage.document in about
+        for strip in _entries(passage, versions[0])
+    ]
+    return found[0] if len({strip.text for strip in found}) == 1 else None
+
+
+def _entries(passage: Passage, version: str) -> Iterator[Strip]:
+    """The headings of a passage that name a release and its day."""
+    number = re.compile(rf"(?<![\w.-])[vV]?{re.escape(version)}(?![\w-]|\.\d)")
+    for block in passage.blocks:
+        if block.kind is not BlockKind.HEADING or block.end - block.start > MAX_HEADING_CHARACTERS:
+            continue
+        strip = strip_at(passage, block.start, block.end, TOLD)
+        if number.search(strip.text) and dates_of(strip.text):
+            yield strip
