@@ -276,6 +276,19 @@ def test_trained_weights_are_averaged_with_those_of_a_file() -> None:
     assert any(not torch.equal(a, b) for a, b in zip(trained.parameters(), file.parameters(), strict=True))
 
 
+def test_a_trained_adapter_is_averaged_with_the_one_before(trained: Path) -> None:
+    from training.adapted_llama import AdaptedLlama
+
+    base, path = trained / "base.gguf", trained / "models" / "localcrag-chat-v2.gguf"
+    before, model = (AdaptedLlama.with_adapter(base, path) for _ in range(2))
+    with torch.no_grad():
+        for weights in model.parameters():
+            weights.add_(1.0)
+    model.blend(base, path, 0.25)
+    for mine, other in zip(model.parameters(), before.parameters(), strict=True):
+        assert torch.allclose(mine, other + 0.25, atol=1e-5)
+
+
 def test_an_evaluator_with_more_layers_than_its_encoder_is_gone_on_from(tmp_path: Path) -> None:
     from training import cross_encoder, shipping
     from training.evaluator_base import english_base

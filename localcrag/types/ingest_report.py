@@ -47,7 +47,7 @@ class StillReading:
     source: str
 
 
-READING = 23
+READING = 24
 """The number of the way in which documents are read now; those read in an older way are read anew.
 
 23: with all records of a list in YAML as rows, though some have lists in them;

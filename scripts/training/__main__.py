@@ -105,7 +105,7 @@ def _add_stage_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--learning-rate", type=float, help="peak rate of the evaluator's training")
     parser.add_argument(
-        "--blend", type=Path, help="an evaluator GGUF: export averages the trained weights with its weights"
+        "--blend", type=Path, help="a GGUF: export averages the evaluator, or the adapter for tables, with it"
     )
     parser.add_argument(
         "--share", type=float, default=BLEND_SHARE, help="the share of the trained weights in that average"

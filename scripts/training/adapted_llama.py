@@ -203,6 +203,17 @@ class AdaptedLlama(nn.Module):
         model.load_state_dict(state)
         return model
 
+    @torch.no_grad()
+    def blend(self, path: Path, adapter: Path, share: float) -> None:
+        """Keep a share of the adapter, in [0, 1], and take the rest of that of a GGUF which it went on from.
+
+        Averages the factors (Wortsman et al. 2021, arXiv 2109.01903), as two adapters of one descent allow.
+        Raises ShapeError if the file is no adapter, KeyError or RuntimeError if it does not fit.
+        """
+        before = self.with_adapter(path, adapter)
+        for mine, other in zip(self.parameters(), before.parameters(), strict=True):
+            mine.mul_(share).add_(other.to(mine.dtype), alpha=1 - share)
+
     def forward(self, ids: torch.Tensor, positions: torch.Tensor, seen: torch.Tensor) -> torch.Tensor:
         """States (n, tokens, width) for ids and positions (n, tokens).
 

@@ -23,14 +23,16 @@ from tests.crag.world import World
 from tests.fakes.llm import ScriptedQueries
 
 BATS = [
-    "name: Noctule · roost: tree · sleep_total: 19.5 · young: 1",
-    "name: Serotine · roost: house · sleep_total: 19.9 · young: 0",
-    "name: Barbastelle · roost: tree · sleep_total: 18.2 · young: 2",
-    "name: Grey bat · roost: cave · sleep_total: 19.1 · young: 2",
+    "name: Noctule · roost: tree · sleep_total: 19.5 · young: 1 · sleepy: yes",
+    "name: Serotine · roost: house · sleep_total: 19.9 · young: 0 · sleepy: yes",
+    "name: Barbastelle · roost: tree · sleep_total: 18.2 · young: 2 · sleepy: no",
+    "name: Grey bat · roost: cave · sleep_total: 19.1 · young: 2 · sleepy: no",
 ]
 IN_TREES = "SELECT COUNT(*) WHERE \"roost\" = 'tree'"
 IN_HOUSES = "SELECT COUNT(*) WHERE \"roost\" = 'house'"
 SPECIES = "How many species of the survey live in a tree?"
+WAKEFUL = "How many sleepy species live in a tree?"
+AWAKE_IN_TREES = "SELECT COUNT(*) WHERE \"roost\" = 'tree' AND \"sleepy\" = 'yes'"
 WEARY = "Which of our animals is the weariest?"
 MOST_SLEEP = 'SELECT "name" ORDER BY "sleep_total" DESC LIMIT 1'
 NAP = "How long a nap has the Noctule?"
@@ -69,6 +71,7 @@ def asked(question: str, written: tuple[str, float] | None) -> tuple[QuestionSta
         pytest.param(SPECIES, (IN_TREES, 0.1), "2", False, id="the same, too improbable to confirm"),
         pytest.param(SPECIES, (IN_HOUSES, 0.4), "2", False, id="another one, improbable"),
         pytest.param(SPECIES, (IN_HOUSES, 0.7), "1", False, id="another one, probable"),
+        pytest.param(WAKEFUL, (AWAKE_IN_TREES, 0.4), "1", False, id="it asks for what rules leave out"),
         pytest.param(SPECIES, None, "2", False, id="no model"),
         pytest.param(SPECIES, ("NONE", 0.9), "2", False, id="no query"),
         pytest.param(WEARY, (MOST_SLEEP, 0.5), "19.9", False, id="only the model, probable"),

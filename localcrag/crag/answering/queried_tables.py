@@ -148,7 +148,9 @@ def _tables(state: QuestionState, kept: Sequence[Strip]) -> Iterator[ParsedTable
 
 
 def _table_of(tables: Sequence[ParsedTable], passage: Passage) -> ParsedTable | None:
-    """The table that most rows of a passage are of."""
-    counts = [sum(row.strip.passage.id == passage.id for row in table.rows) for table in tables]
-    best = max(range(len(tables)), key=counts.__getitem__, default=None)
-    return tables[best] if best is not None and counts[best] else None
+    """The table that most rows of a passage are of, or whose row goes on in it, if none begins there."""
+    begun = [[row.strip.passage.ordinal for row in table.rows] for table in tables]
+    here = [ordinals.count(passage.ordinal) for ordinals in begun]
+    last = [max((each for each in ordinals if each < passage.ordinal), default=-1) for ordinals in begun]
+    best = max(range(len(tables)), key=lambda at: (here[at], last[at]), default=None)
+    return tables[best] if best is not None and (here[best] or last[best] >= 0) else None

@@ -13,17 +13,18 @@ from localcrag.crag.answering.presumed_tables import presumed
 from localcrag.crag.answering.queried_tables import QueriedTable, queried
 from localcrag.crag.answering.query_answers import is_lookup
 from localcrag.crag.state import ComputedAnswer, QuestionState
+from localcrag.crag.table_answers.table_values import roots
 from localcrag.events import Computed, Degraded, Steps
 from localcrag.languages import other_than_english
 from localcrag.types import Aggregate, Strip
 
-CONFIRMING = 0.35
+CONFIRMING = 0.4
 """The least probability of a query that confirms what rules computed."""
-TELLING, SURE = 0.3, 0.85
+TELLING, SURE = 0.3, 0.9
 """The least probability of a query whose answer is shown, and of one that is sure by itself."""
-LOOKED_UP = 0.75
+LOOKED_UP = 0.8
 """The least probability of a query that looks up a cell of the row that was found."""
-OVERRULING = 0.6
+OVERRULING = 0.65
 """The least probability of a query that is shown in the place of what rules computed with words left out."""
 LEFT_OUT = "no column or cell of the table has these words of your question, which were left out: {words}"
 
@@ -58,7 +59,7 @@ def compute_unsure(state: QuestionState, kept: Sequence[Strip]) -> Steps[tuple[C
         do_agree = read is not None and _agree(read, computed)
         if read is not None and do_agree:
             computed = read.answer
-        if read is None or do_agree or read.probability < OVERRULING:
+        if read is None or do_agree or not (read.probability >= OVERRULING or _asks_for(read, words)):
             is_sure = read is not None and do_agree and read.probability >= CONFIRMING
             yield Computed(computed.computation)
             if words and not is_sure:
@@ -75,6 +76,13 @@ def compute_unsure(state: QuestionState, kept: Sequence[Strip]) -> Steps[tuple[C
             return None
     yield Computed(read.answer.computation)
     return read.answer, read.is_whole and is_sure
+
+
+def _asks_for(read: QueriedTable, words: Sequence[str]) -> bool:
+    """Whether a query that may be shown asks for what rules left out."""
+    said = (*read.query.columns, *(value for each in read.query.conditions for value in each.values))
+    known = {root for text in said for root in roots(text)}
+    return read.probability >= TELLING and any(known & {*roots(word)} for word in words)
 
 
 def _counts_one(computed: ComputedAnswer) -> bool:

@@ -27,7 +27,7 @@ _CLOSE_GAP, _RECORD_GAP, _FAR = 1, 2, 3
 """Characters between two rows of a table, between two records, and between rows of different tables."""
 _MIN_JOINED_NAMES = 2
 """The fewest names of columns that are words written together, by which those of a table are."""
-MAX_CELL_NAMES = 60
+MAX_CELL_NAMES = 100
 """The most columns of a table that is parsed."""
 
 

@@ -68,7 +68,10 @@ def run(job: Job) -> None:
         if is_adapted:
             _export_adapter(job, _adapted(job), made / f"{ADAPTER}.gguf", _evaluator_beside(job, made))
         if trained := load(job.tables):
-            model = AdaptedLlama.restored(base_of(job.base).file, trained["model"])
+            base = base_of(job.base).file
+            model = AdaptedLlama.restored(base, trained["model"])
+            if job.blend and not judge:
+                model.blend(base, job.blend, job.share)
             _write_adapter(job, model, made / f"{TABLES_ADAPTER}.gguf", TABLES_WORDS)
         for file in made.iterdir():
             file.replace(job.models / file.name)
