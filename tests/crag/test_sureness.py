@@ -345,6 +345,8 @@ LEAGUE = [
         ("How many games did Orla win?", 4, False),
         ("Which clubs went over budget?", 1, True),
         ("How many clubs won 7?", 1, True),
+        ("How many of the clubs were called Orla?", 1, True),
+        ("Which club of the league has the highest place?", 1, True),
         ("Which place has Orla?", 1, False),
     ],
 )

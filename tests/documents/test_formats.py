@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import zipfile
 from collections.abc import Sequence
 from email.mime.base import MIMEBase
 from email.mime.image import MIMEImage
@@ -14,6 +16,8 @@ from pathlib import Path
 import pytest
 
 from localcrag.documents import LocalCorpus
+from localcrag.documents.extracted import Limits
+from localcrag.documents.readers.epub import read_epub
 from localcrag.documents.readers.pdf_hyphens import mend_hyphens
 from localcrag.errors import UnreadableError
 from localcrag.types import BlockKind, Page
@@ -155,6 +159,24 @@ def test_rows_have_the_numbers_that_the_file_gives_them(read: ReadFunction, corp
 def test_a_sheet_with_a_cell_in_its_farthest_corner_costs_little(read: ReadFunction) -> None:
     text = read("x.xlsx", xlsx_far_corner()).pages[0].text
     assert "near" in text and len(text) < 1000
+
+
+@pytest.mark.parametrize("is_locked", [False, True])
+def test_an_epub_that_was_packed_with_its_folder(
+    is_locked: bool,
+) -> None:
+    """As ``zip -r book.epub book`` makes it."""
+    packed = io.BytesIO()
+    made = epub([("One", "First chapter."), ("Two", "Second chapter.")], title="The Book", locked=is_locked)
+    with zipfile.ZipFile(io.BytesIO(made)) as book, zipfile.ZipFile(packed, "w") as again:
+        for name in book.namelist():
+            again.writestr(f"book/{name}", book.read(name))
+    if is_locked:
+        with pytest.raises(UnreadableError, match="copy protected"):
+            read_epub(packed.getvalue(), Limits())
+        return
+    (page,) = read_epub(packed.getvalue(), Limits()).pages
+    assert "First chapter." in page.text and "Second chapter." in page.text
 
 
 def test_epub_chapters_in_reading_order(read: ReadFunction, corpus: LocalCorpus) -> None:

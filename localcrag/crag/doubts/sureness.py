@@ -66,6 +66,15 @@ _MUCH_ASKED = re.compile(
 )
 """How a question asks for an amount or a number: in English, German, French, Spanish, Italian, Russian."""
 COUNT_ASKED = re.compile(r"\bhow many\b|\bwie ?viele\b|\bcombien de\b|\bcuánt[oa]s\b", re.IGNORECASE)
+_OF_ALL_ASKED = re.compile(r"\bhow many of (?:the|all|these|those|our|my|their|its)\b", re.IGNORECASE)
+"""How a question asks for the number of those among all that are something."""
+_EXTREME_ASKED = re.compile(
+    r"^which\b.{1,80}\b(?:has|had|have|is|was|are|were|got) the (?:very )?"
+    r"(?:highest|lowest|largest|smallest|biggest|greatest|longest|shortest|most|least|fewest"
+    r"|latest|earliest|oldest|newest)\b",
+    re.IGNORECASE,
+)
+"""How a question asks for the first of all rows."""
 _MESSAGE = re.compile(
     r"^\W?\d{1,2}[./]\d{1,2}[./]\d{2,4},? \d\d?[:.]\d\d[^\n:]{0,8}[\]–-]? ?[^\W\d][^:\n]{0,40}: ",
     re.MULTILINE,
@@ -140,7 +149,9 @@ def goes_over_rows(state: QuestionState, kept: Sequence[Strip]) -> bool:
     if best is None or not is_row(best):
         return False
     reads = (asks_for_rows, asks_over_rows, asks_for_total, asks_over_groups)
-    over_rows = any(asks(question) for asks in reads)
+    if _OF_ALL_ASKED.search(question):
+        return True
+    over_rows = any(asks(question) for asks in reads) or _EXTREME_ASKED.search(question) is not None
     if asks_for_total_of_years(question) or (asks_for_total(question) and _share_year(kept, best, question)):
         return True
     if not is_one_of_many(question, best):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from urllib.parse import unquote
 from xml.etree import ElementTree
 
@@ -34,10 +34,11 @@ _CHAPTER_TYPES = ("application/xhtml+xml", "text/html", "application/x-dtbook+xm
 def read_epub(data: bytes, limits: Limits) -> ExtractedText:
     """Read every document of the spine. Raises UnreadableError: damaged, copy protected, a zip bomb."""
     with zip_guard.opened(data, "EPUB", limits) as book:
-        package_path = _attribute(_xml(book, _CONTAINER_PATH), "rootfile", "full-path")
+        folder = _folder(book.namelist())
+        package_path = folder + _attribute(_xml(book, folder + _CONTAINER_PATH), "rootfile", "full-path")
         package = _xml(book, package_path)
         paths = list(_spine(package, posixpath.dirname(package_path)))
-        encrypted = _encrypted_parts(book)
+        encrypted = _encrypted_parts(book, folder)
         if any(path in encrypted for path in paths):
             raise UnreadableError("encrypted EPUB (copy protected)")
         names = set(book.namelist())
@@ -47,6 +48,12 @@ def read_epub(data: bytes, limits: Limits) -> ExtractedText:
                 add_html(made, decode(book.read(path), "utf-8"))
     title = next((one_line(node.text or "") for node in _named(package, "title")), "")
     return ExtractedText(title, MEDIA_TYPES[DocumentFormat.EPUB], (made.page(),), meta=_fields(package))
+
+
+def _folder(names: Sequence[str]) -> str:
+    """The folder of the archive that the book is in, with "/" at its end; "" unless someone packed one."""
+    found = min((name for name in names if name.endswith(f"/{_CONTAINER_PATH}")), key=len, default="")
+    return "" if _CONTAINER_PATH in names else found.removesuffix(_CONTAINER_PATH)
 
 
 def _fields(package: ElementTree.Element) -> Meta:
@@ -95,8 +102,10 @@ def _spine(package: ElementTree.Element, folder: str) -> Iterator[str]:
             yield posixpath.normpath(posixpath.join(folder, unquote(str(href).partition("#")[0])))
 
 
-def _encrypted_parts(book: zipfile.ZipFile) -> set[str]:
+def _encrypted_parts(book: zipfile.ZipFile, folder: str) -> set[str]:
     """The names of the encrypted parts; most books have none, or only fonts."""
-    if _ENCRYPTION_PATH not in book.namelist():
+    path = folder + _ENCRYPTION_PATH
+    if path not in book.namelist():
         return set()
-    return {unquote(str(node.get("URI"))) for node in _named(_xml(book, _ENCRYPTION_PATH), "CipherReference")}
+    references = _named(_xml(book, path), "CipherReference")
+    return {folder + unquote(str(node.get("URI"))) for node in references}
