@@ -50,6 +50,7 @@ class StillReading:
 READING = 24
 """The number of the way in which documents are read now; those read in an older way are read anew.
 
+24: with tables of plain text whose cells bars part as rows, and lines that tabs part as items;
 23: with all records of a list in YAML as rows, though some have lists in them;
 22: with a comment and the setting that it explains in one passage, objects below keys of JSON as records
 though some have fields of their own, and no header above entries of tables of HTML and of manual pages;

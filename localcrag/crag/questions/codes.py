@@ -15,9 +15,11 @@ _ABBREVIATION = re.compile(r"[A-ZÀ-Þ]{2,}(?:[-./&][A-ZÀ-Þ]+)*")
 _OF_LETTERS_AND_DIGITS = re.compile(r"(?=[^\W\d_]*[A-ZÀ-Þ])[^\W\d_]{1,4}[-./]?\d+(?:[-./]?[A-Z\d]+)*")
 _VERSION = re.compile(r"[vV]?(\d+(?:\.\d+){2,})")
 """The number of a version with all its parts: "1.5.0", "v2.10.3"."""
+COMES_OUT = r"\b(?:released?|publish(?:ed)?|c[oa]me out|appear(?:ed)?|available)\b"
+"""How a question says that something comes out, as a pattern."""
 _RELEASE = re.compile(
     r"(?:\b[Vv]ersion |\b[Rr]elease |\b[A-Z][\w+-]* [vV]?|\b[vV])(\d{1,3}\.\d{1,3})(?![\w.]*\w)"
-    r"(?=.*\b(?:released?|publish(?:ed)?|c[oa]me out|appear(?:ed)?|available)\b)"
+    rf"(?=.*{COMES_OUT})"
 )
 """The number of a release of two parts, if a question asks for its day: "When did Kestrel 2.0 come out?"."""
 _STRESSED = STOP_WORDS | ASKING_WORDS | {"every", "never", "no", "not", "now", "only", "own"}

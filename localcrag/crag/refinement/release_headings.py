@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from localcrag.crag.questions.calendar_dates import dates_of
-from localcrag.crag.questions.codes import codes_of
+from localcrag.crag.questions.codes import COMES_OUT, codes_of
 from localcrag.crag.questions.query_terms import terms, terms_asked_for
 from localcrag.crag.refinement.knowledge_strips import strip_at
 from localcrag.types import BlockKind, Passage, Strip
@@ -18,9 +18,7 @@ TOLD = 0.9
 """The probability of the heading of the one entry that it is."""
 MAX_HEADING_CHARACTERS = 80
 _DAY_ASKED = re.compile(
-    r"^(?:when|(?:on )?(?:what|which) (?:day|date)|since when)\b.*"
-    r"\b(?:released?|publish(?:ed)?|c[oa]me out|appear(?:ed)?|available)\b",
-    re.IGNORECASE,
+    rf"^(?:when|(?:on )?(?:what|which) (?:day|date)|since when)\b.*{COMES_OUT}", re.IGNORECASE
 )
 _OF_RELEASES = terms(
     "when day date version release released published publish come came out appear appeared available"
@@ -36,8 +34,10 @@ def release_heading(question: str, passages: Sequence[Passage]) -> Strip | None:
         question: the question.
         passages: the passages that were found, with that of the entry.
     """
+    if not _DAY_ASKED.search(question.strip()):
+        return None
     versions = [code for code in codes_of(question) if code[0].isdigit()]
-    if len(versions) != 1 or not _DAY_ASKED.search(question.strip()):
+    if len(versions) != 1:
         return None
     subject = terms_asked_for(question) - _OF_RELEASES - terms(versions[0])
     about = {passage.document for passage in passages if subject & terms(passage.judged)} if subject else None

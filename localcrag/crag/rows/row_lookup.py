@@ -190,20 +190,22 @@ def is_one_of_several(question: str, strip: Strip, others_found: Sequence[Strip]
     """
     if not is_row(strip):
         return False
-    cells = list(map(named_cell, cells_of(strip)))
+    told, asked = cells_of(strip), terms_within(question)
+    cells = list(map(named_cell, told))
+    named = {
+        f"{column}: {value}" for column, value in cells if (held := terms_within(value)) and held <= asked
+    }
+    if not named:
+        return False
     near = (row for row in others_found if row.passage.document == strip.passage.document)
     rows = [
         set(cells_of(row))
         for row in (*strips(strip.passage), *near)
         if is_row(row) and row.start != strip.start
     ]
-    asked, first = terms_within(question), cells_of(strip)[0]
-    if terms_within(cells[0][1]) & asked and not any(first in row for row in rows):
+    if terms_within(cells[0][1]) & asked and not any(told[0] in row for row in rows):
         return False
-    named = {
-        f"{column}: {value}" for column, value in cells if (held := terms_within(value)) and held <= asked
-    }
-    return bool(named) and any(named <= row for row in rows)
+    return any(named <= row for row in rows)
 
 
 def _denies(strip: Strip, question: str, asked: Set[str]) -> bool:

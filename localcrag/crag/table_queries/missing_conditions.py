@@ -58,9 +58,8 @@ def uncounted_blanks(query: TableQuery, table: QueryTable, question: str) -> tup
 
     "How many ages does the Cretaceous have?" does not count the rows of the Cretaceous and its epochs.
     """
-    counts_rows = str(query.targets[0]) == "COUNT(*)" and not query.group
     counted = _COUNTED.search(question)
-    if not counts_rows or counted is None:
+    if counted is None or not _counts_rows(query):
         return ()
     names = {roots(counted[1]), roots(counted[1].removesuffix("s"))}
     return tuple(
@@ -97,8 +96,13 @@ def counts_one_name(query: TableQuery, table: QueryTable) -> bool:
         for condition in query.conditions
         if (column := table.columns.get(condition.column)) is not None and not column.is_ordered
     )
-    counts = not query.group and query.targets[0].function == "COUNT" and query.targets[0].expression is None
-    return counts and any(of_names)
+    return _counts_rows(query) and any(of_names)
+
+
+def _counts_rows(query: TableQuery) -> bool:
+    """Whether a query gives the number of the rows that meet its conditions."""
+    target = query.targets[0]
+    return not query.group and target.function == "COUNT" and target.expression is None
 
 
 def repeats_name(query: TableQuery) -> bool:
