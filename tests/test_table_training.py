@@ -10,6 +10,7 @@ import pytest
 from training import table_measure
 from training.table_questions import LabelError, is_held_out, labelled, read_tables
 from training.table_tasks import TableTasks
+from training.table_variation import renamed, renamed_query, restyled_names, with_strange_columns
 
 from localcrag.crag.table_queries.query_table import QueryTable
 from tests.fakes.llm import ScriptedQueries
@@ -45,6 +46,33 @@ def test_the_questions_that_come_along_can_be_learnt(tmp_path: Path) -> None:
     tasks = list(TableTasks(tables, random.Random(1)).round())
     asked = sum(len(each.questions) for each in tables)
     assert sum(len(task.items) for task in tasks) == asked
+
+
+def test_the_names_of_columns_are_written_in_one_style_and_so_is_the_query() -> None:
+    made = {
+        tuple(restyled_names(["Last ordered", "Price (EUR)"], random.Random(n)).values()) for n in range(60)
+    }
+    assert {("last_ordered", "price_eur"), ("LastOrdered", "PriceEur"), ("lastOrde", "priceEur")} <= made
+    assert restyled_names(["Größe", "Price"], random.Random(1)) == {}
+    assert restyled_names(["a b", "a_b"], random.Random(1)) == {}
+
+
+def test_a_query_with_other_names_gives_the_same() -> None:
+    names = {"Car": "car", "Seats": "n_seats", "Fuel": "fuel"}
+    query = 'SELECT "Car" WHERE "Fuel" = \'gas\' AND "Seats" > "Seats" ORDER BY "Seats" DESC LIMIT 1'
+    assert renamed_query(query, names) == (
+        'SELECT "car" WHERE "fuel" = \'gas\' AND "n_seats" > "n_seats" ORDER BY "n_seats" DESC LIMIT 1'
+    )
+    grouped = 'SELECT "Fuel", SUM("Seats") GROUP BY "Fuel"'
+    assert renamed_query(grouped, names) == 'SELECT "fuel", SUM("n_seats") GROUP BY "fuel"'
+    assert renamed_query("NONE", names) == "NONE"
+    assert [*renamed(TABLE, names).columns] == ["car", "n_seats", "fuel"]
+
+
+def test_columns_of_another_table_are_those_of_which_nothing_is_asked() -> None:
+    other = QueryTable.of_cells(("Ships",), ("Car deck", "Harbour", "Tons"), [("1", "Kiel", "300")])
+    mixed = with_strange_columns(TABLE, other, ["How many tons of fuel?"], random.Random(1))
+    assert set(mixed.columns) == {"Car", "Seats", "Fuel", "Harbour"}
 
 
 def test_some_tables_are_held_out() -> None:

@@ -13,12 +13,16 @@ from localcrag.crag.table_queries.table_query import parsed_query
 
 from .chat_tasks import Task
 from .table_questions import TableQuestions
+from .table_variation import renamed, renamed_query, restyled_names, with_strange_columns
 
 TOGETHER = (7, 3)
 """The numbers of questions of one table in a task, by turns: two such tasks fill a row of a batch."""
 SHUFFLED, THINNED = 0.4, 0.3
 """How often the columns of a table are put in another order, and how often some of those that no question of
 a task needs are left out."""
+RESTYLED, MIXED = 0.35, 0.25
+"""How often the names of the columns are written in another style, and columns of another table are put among
+them."""
 
 SIZES = (1, 1, 1, 4, 15, 60)
 """How many times as many rows a table is said to have, as tables of files have far more than those made."""
@@ -52,6 +56,13 @@ class TableTasks:
 
     def _task(self, table: QueryTable, questions: Sequence[tuple[str, str]]) -> Task:
         varied = self._varied(table, {name for _, text in questions for name in _columns(text)})
+        if self._rng.random() < MIXED:
+            other = self._rng.choice(self._tables).table
+            varied = with_strange_columns(varied, other, [question for question, _ in questions], self._rng)
+        names = restyled_names(list(varied.columns), self._rng) if self._rng.random() < RESTYLED else {}
+        if names:
+            varied = renamed(varied, names)
+            questions = [(question, renamed_query(text, names)) for question, text in questions]
         items = tuple(
             (query_prompt(varied, question, said_values(question, varied)), text)
             for question, text in questions
