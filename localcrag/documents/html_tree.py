@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from localcrag.documents.extracted import one_line
 from localcrag.documents.html_superscripts import raised
+from localcrag.documents.latex_words import words
 from localcrag.errors import UnreadableError
 
 HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
@@ -204,7 +205,8 @@ class _TreeBuilder:
             self._link = attributes.get("href")
             self._stack[-1].turning += _turns_pages(attributes)
         elif tag == "img" and (alternative := attributes.get("alt")):
-            self.data(AlternativeText(f" {alternative} "))
+            is_formula = "math" in attributes.get("class", "").split()
+            self.data(AlternativeText(f" {words(alternative, {}) if is_formula else alternative} "))
         elif tag == "title" and not self.title:
             self._title = []
 

@@ -17,6 +17,10 @@ from localcrag.crag.refinement.readable_names import in_words, without_prefix
         ("items.name: Horn\nitems.on_loan_to: Ann", "name: Horn\non loan to: Ann"),
         ("items.name: Horn\nshelf.place: 4", "items name: Horn\nshelf place: 4"),
         ("Fee (€) / guests: 3 · unit_price: a_b: c_d", "Fee (€) / guests: 3 · unit price: a_b: c_d"),
+        (
+            "FAOcode: 170 · UNregion: South · DNScoding: no",
+            "FAO code: 170 · UN region: South · DNScoding: no",
+        ),
         ("def f(a_b): return a_b", "def f(a_b): return a_b"),
         ("# keep_this\n_x: 1", "# keep_this\n_x: 1"),
     ],

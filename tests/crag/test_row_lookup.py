@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from localcrag.crag.judges.passage_scores import passage_scores, strip_scores
+from localcrag.crag.questions.quarters import quarters_of
 from localcrag.crag.refinement.knowledge_strips import strips
 from localcrag.crag.rows.row_lookup import (
     COMPLETE_WEIGHT,
@@ -107,6 +108,15 @@ def test_a_column_is_named_by_the_words_that_its_name_joins() -> None:
 
 
 NAMES = ("MeltingPoint", "melting point")
+
+
+def test_a_quarter_of_a_year_is_named_in_words() -> None:
+    rows = table("state: Ohio · quarter: Q42010 · rate: 0.55", "state: Ohio · quarter: Q42011 · rate: 0.57")
+    question = "Ohio in the fourth quarter of 2011: what rate?"
+    assert looked_up(question, strips(rows)) == {1: COMPLETE_WEIGHT}
+    for spelled in ("2011Q4", "4Q2011", "2011-Q4", "Q4 2011"):
+        assert quarters_of(spelled) == quarters_of("in the last quarter of 2011") == {"Q4 2011"}
+    assert quarters_of("a quarter of 2011 voters") == set()
 
 
 def test_what_is_looked_up_is_more_probable_as_a_strip_and_as_a_passage() -> None:

@@ -124,6 +124,15 @@ WIDE = (
 )
 
 
+def test_of_a_very_wide_row_words_that_are_not_asked_for_are_left_out_as_well() -> None:
+    others = " · ".join(f"remark {number}: {'word ' * 3}" for number in range(16))
+    row = strips(structured((BlockKind.ROW, f"slug: amare · name: Amare · day_price: 69.5 · {others}")))[0]
+    assert (
+        shown_text(row, "What does a day at Amare cost?") == "slug: amare · name: Amare · day_price: 69.5 · …"
+    )
+    assert "remark 15" in shown_text(row, "What is Amare like?")
+
+
 @pytest.mark.parametrize(
     ("question", "shown"),
     [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from localcrag.crag.refinement.knowledge_strips import strips
-from localcrag.crag.refinement.strip_kinds import is_command, prose_of, says_more
+from localcrag.crag.refinement.strip_kinds import ends_as_question, is_command, prose_of, says_more
 from localcrag.types import BlockKind
 from tests.crag.values import passage, structured
 
@@ -73,6 +73,11 @@ def test_who_asks_the_same_in_a_chat_answers_nothing() -> None:
     assert not says("[03/03/2025, 08:02] Odette: who ate my quince jam")
     assert says("[03/03/2025, 08:02] Odette: Marisol ate my quince jam")
     assert says("[03/03/2025, 08:02] Odette: who ate my bread")
+
+
+def test_the_mark_in_an_address_is_none_of_a_question() -> None:
+    assert ends_as_question("Where is it?") and ends_as_question("“Is it?”")
+    assert not ends_as_question("opened: 1982 · map: https://maps.example.org/?")
 
 
 def test_the_message_that_a_question_quotes_says_no_more_than_it() -> None:

@@ -90,6 +90,18 @@ def test_what_a_query_gives(text: str, lines: list[tuple[str, ...]]) -> None:
     assert [line.texts for line in given(text).lines] == lines
 
 
+def test_the_digits_of_an_error_of_arithmetic_are_not_shown_in_an_average() -> None:
+    rates = QueryTable.of_cells(
+        ("Rates",), ("State", "Rate"), [("A", "0.4271"), ("B", "0.42710000000000004"), ("C", "0.45")]
+    )
+    query = parsed_query('SELECT AVG("Rate")')
+    assert query is not None
+    assert result_of(query, rates).lines[0].texts == ("0.43473333",)
+    question = "What was the mean in the first quarter of 2011?"
+    quarters = QueryTable.of_cells(("Rates",), ("Quarter", "Rate"), [("Q12011", "1"), ("Q22011", "2")] * 4)
+    assert said_values(question, quarters).cells == {"Quarter": ("Q12011",)}
+
+
 def test_rows_without_a_value_are_counted() -> None:
     assert given('SELECT SUM("Stock")').without_value == 1
 

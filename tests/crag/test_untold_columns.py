@@ -28,6 +28,8 @@ def test_a_wide_row_answers_what_its_columns_name() -> None:
     joined = strips(structured((BlockKind.ROW, f"name: Tin · AtomicRadius: 217 · {others}")))
     assert not is_wide_without_column("Which radius does tin have?", joined)
     assert is_wide_without_column("How warm is tin?", joined)
+    priced = strips(structured((BlockKind.ROW, f"name: Amare · sunbed_price: 69 · {others}")))
+    assert not is_wide_without_column("What does a day at Amare cost?", priced)
 
 
 @pytest.mark.parametrize(

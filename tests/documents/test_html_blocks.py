@@ -170,6 +170,11 @@ def test_code_keeps_its_lines() -> None:
     assert blocks_of("<pre>\n  a\n\n    b<br>c\n</pre>") == [("code", "  a\n\n    b\nc")]
 
 
+def test_a_picture_of_a_formula_is_read_without_its_commands() -> None:
+    html = r"<p>through <img class='math' alt='5.1\ k\Omega'> or <img alt='a\b'></p>"
+    assert blocks_of(html) == [("paragraph", r"through 5.1 kΩ or a\b")]
+
+
 def test_paragraphs_captions_and_breaks() -> None:
     html = (
         "<blockquote><p>quoted</p></blockquote>one<br>line<br><br>two"

@@ -11,7 +11,7 @@ from pathlib import PurePath
 from localcrag.crag.answering.bracketed_numbers import disarmed
 from localcrag.crag.table_answers.parsed_tables import ParsedRow
 from localcrag.crag.table_answers.table_match import TableMatch
-from localcrag.crag.table_answers.table_values import Value
+from localcrag.crag.table_answers.table_values import Value, usual_digits
 from localcrag.types import Aggregate, CitationMark, Computation
 
 MAX_NAMED_ROWS = 8
@@ -95,8 +95,7 @@ def figure_of(match: TableMatch, rows: Sequence[int]) -> str:
         return f"{amount:,f}"
     shown = f"{amount:,f}"
     if match.question.operation is Aggregate.AVERAGE:
-        values = [value for at in rows if isinstance(value := match.values.values[at], Decimal)]
-        digits = max(0, *(-int(value.as_tuple().exponent) for value in values)) + _AVERAGE_DIGITS
+        digits = usual_digits(match.values.values[at] for at in rows) + _AVERAGE_DIGITS
         mean = amount.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
         shown = f"{mean:,f}".rstrip("0").rstrip(".")
     if match.values.decimal_comma:

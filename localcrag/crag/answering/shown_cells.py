@@ -2,7 +2,7 @@
 
 "Food Code: A010 · Food Name: Ragi · … · Iron (Fe): 0.00462 · …" answers a question for iron better than all
 of seventeen cells. Words may answer though they are in another column than it names ("remark: not before
-noon"), so they stay. The citation is of the whole row.
+noon"), so they stay, but in a very wide row, of which nobody reads all. The citation is of the whole row.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from localcrag.crag.questions.query_terms import terms_asked_for
 from localcrag.crag.refinement.strip_kinds import named_cell
-from localcrag.crag.rows.named_cells import CellQuery, terms_within
+from localcrag.crag.rows.named_cells import CellQuery, column_terms_asked, terms_within
 from localcrag.crag.table_answers.column_abbreviations import words_in_full
 
 MIN_WIDE_CELLS, MIN_WIDE_CHARACTERS = 9, 160
 """A row with fewer cells, or shorter than that, is shown as a whole."""
+MIN_VERY_WIDE_CELLS, LEADING_CELLS = 17, 3
+"""The fewest cells of a row of which words are left out as well, and how many of its first ones stay."""
 MAX_ASKED_CELLS = 4
 """The most cells that a question asks for; if more have its words, all of the row is shown."""
 OMISSION = "…"
@@ -33,14 +34,17 @@ _WHEN = re.compile(
 def shown_cells(cells: Sequence[str], question: str) -> list[str]:
     """The cells of a row, those that are left out as one "…" each run; all of them unless some are asked for.
 
-    The first cell, those with words and those whose value the question has are always shown.
+    The first cell, those with words and those whose value the question has are always shown; of those with
+    words in a very wide row only the first few.
     """
     if len(cells) < MIN_WIDE_CELLS or sum(map(len, cells)) < MIN_WIDE_CHARACTERS:
         return list(cells)
-    query, asked = CellQuery.of(question), terms_asked_for(question)
+    query, asked = CellQuery.of(question), column_terms_asked(question)
+    most_words = LEADING_CELLS if len(cells) >= MIN_VERY_WIDE_CELLS else len(cells)
     kept, wanted = {0}, set[int]()
     for at, (column, value) in enumerate(map(named_cell, cells)):
-        if query.named_by(column, value) or _WORD.search(value):
+        has_words = _WORD.search(value) is not None
+        if query.named_by(column, value) or (has_words and at < most_words):
             kept.add(at)
         elif asked & (terms_within(column) | terms_within(words_in_full(column))):
             wanted.add(at)

@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from localcrag.crag.doubts.sureness import COUNT_ASKED, SURE_STRIP
-from localcrag.crag.questions.query_terms import terms, terms_asked_for
+from localcrag.crag.questions.query_terms import terms
 from localcrag.crag.refinement.strip_kinds import cells_of, is_row, named_cell
-from localcrag.crag.rows.named_cells import CellQuery, terms_within
+from localcrag.crag.rows.named_cells import CellQuery, column_terms_asked, terms_within
 from localcrag.crag.table_answers.column_abbreviations import words_in_full
 from localcrag.types import Strip
 
@@ -38,7 +38,7 @@ def is_wide_without_column(question: str, shown: Sequence[Strip]) -> bool:
     best = _best_row(shown)
     if best is None or len(cells_of(best)) <= MAX_CELLS:
         return False
-    words = terms(question)
+    words = terms(question) | column_terms_asked(question)
     return not any(terms_within(column) & words for column, _ in _others(question, best))
 
 
@@ -68,7 +68,7 @@ def _lacks_asked_column(question: str, row: Strip, others: Sequence[tuple[str, s
         return False
     told = {value for _, value in others}
     naming = " ".join(value for _, value in map(named_cell, cells) if value not in told)
-    left = terms_asked_for(question) - terms(naming)
+    left = column_terms_asked(question) - terms(naming)
     return not any(terms_within(column) & left for column, _ in others)
 
 

@@ -19,7 +19,11 @@ _NAME = re.compile(
 """A name that is one word to a program, before its value, though it may be commented out."""
 CAPITAL_BORDER = r"(?<=[a-z\d])(?=[A-Z][a-z])"
 """Where a word begins in a name that joins them by nothing but a capital: "MeltingPoint"."""
-_WORD_JOINER = re.compile(rf"[_.]+|{CAPITAL_BORDER}")
+ABBREVIATION_BORDER = (
+    r"(?<=[A-Z]{2})(?=(?:code|name|numeric|number|region|type|date|year|index|rate|value|count)(?![a-z]))"
+)
+"""Where one begins behind an abbreviation: "FAOcode"."""
+_WORD_JOINER = re.compile(rf"[_.]+|{CAPITAL_BORDER}|{ABBREVIATION_BORDER}")
 
 
 def in_words(text: str) -> str:

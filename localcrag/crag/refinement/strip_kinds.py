@@ -164,8 +164,9 @@ def front_matter_fields(strip: Strip) -> list[str]:
 
 
 def ends_as_question(text: str) -> bool:
-    """Whether a text ends in a question mark, quotation marks aside."""
-    return text.rstrip().rstrip(_CLOSING_QUOTES).endswith(QUESTION_MARKS)
+    """Whether a text ends in a question mark that is none of an address, quotation marks aside."""
+    bare = text.rstrip().rstrip(_CLOSING_QUOTES)
+    return bare.endswith(QUESTION_MARKS) and "://" not in bare.rpartition(" ")[2]
 
 
 def ends_as_sentence(text: str) -> bool:

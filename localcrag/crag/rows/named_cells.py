@@ -19,6 +19,7 @@ from localcrag.crag.questions.calendar_dates import (
     without_days,
 )
 from localcrag.crag.questions.codes import codes_of
+from localcrag.crag.questions.quarters import with_quarters_apart
 from localcrag.crag.questions.query_terms import (
     IN_WORDS,
     WORD_PATTERN,
@@ -27,10 +28,11 @@ from localcrag.crag.questions.query_terms import (
     is_english,
     stem,
     terms,
+    terms_asked_for,
 )
 from localcrag.crag.questions.told_stories import told_around
 from localcrag.crag.refinement.calendar_spans import holds_on, months_in, months_of_row, weekdays_in
-from localcrag.crag.refinement.readable_names import CAPITAL_BORDER
+from localcrag.crag.refinement.readable_names import ABBREVIATION_BORDER, CAPITAL_BORDER
 from localcrag.crag.refinement.strip_kinds import cells_of, named_cell
 from localcrag.crag.table_answers.table_values import respelled
 from localcrag.crag.table_answers.table_vocabulary import QUANTITY_WORDS
@@ -52,7 +54,7 @@ MIN_NEARLY_NAMED_TERMS = 4
 """The fewest words of a cell that is named if one of them is missing: "V-belt for drive Rasant 46"."""
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _WORD_JOINER = re.compile(r"[-_/.]")
-_NAME_JOINER = re.compile(rf"{_WORD_JOINER.pattern}|{CAPITAL_BORDER}")
+_NAME_JOINER = re.compile(rf"{_WORD_JOINER.pattern}|{CAPITAL_BORDER}|{ABBREVIATION_BORDER}")
 _LIGHT_TERMS = terms(
     "against anybody between during happen happened into keep kept mean means need needed needs "
     "nobody onto over through under until use used within list listed row table"
@@ -84,6 +86,8 @@ _BOUND = re.compile(
     re.IGNORECASE,
 )
 """A cell that says up to which number a row holds, or from which on: "More than 5 years"."""
+_COSTS = terms("price cost fee fare charge")
+"""Words that ask what something costs."""
 _MEASURE = re.compile(
     rf"(?<![\w.,])(?P<number>\d+(?:[.,]\d+)?|{'|'.join(IN_WORDS)})[ -](?P<unit>[^\W\d]{{1,12}})",
     re.IGNORECASE,
@@ -330,5 +334,11 @@ def bounds_of(value: str) -> tuple[float, float, str] | None:
 
 def terms_within(text: str) -> set[str]:
     """The terms of a text, those within joined words ("north_marsh", "MeltingPoint") as well."""
-    text = respelled(text)
+    text = with_quarters_apart(respelled(text))
     return terms(text) | terms(_NAME_JOINER.sub(" ", text))
+
+
+def column_terms_asked(question: str) -> set[str]:
+    """The terms of a question that may name a column; if it asks for a price, all words for one."""
+    asked = terms_asked_for(question)
+    return asked | QUANTITY_WORDS["price"] if asked & _COSTS else asked

@@ -16,13 +16,15 @@ from functools import cached_property
 from pathlib import PurePath
 
 from localcrag.crag.refinement.knowledge_strips import strip_at
+from localcrag.crag.refinement.readable_names import ABBREVIATION_BORDER
 from localcrag.types import CELL_SEPARATOR, Block, BlockKind, Passage, Strip
 
 _NAME_END = ": "
 _JOINED_WORDS = re.compile(
     r"(?<=[a-z]{2})(?=[A-Z][a-z])|(?<=[a-z]{3})(?=[A-Z]{2}|[A-Z]$)|(?<=[A-Z]{2})(?=[A-Z][a-z]{2})"
+    rf"|{ABBREVIATION_BORDER}"
 )
-"""Between the words of "MeltingPoint", "teamID" and "CPKHexColor", and not within "kWh"."""
+"""Between the words of "MeltingPoint", "teamID", "CPKHexColor" and "FAOcode", and not within "kWh"."""
 _CLOSE_GAP, _RECORD_GAP, _FAR = 1, 2, 3
 """Characters between two rows of a table, between two records, and between rows of different tables."""
 _MIN_JOINED_NAMES = 2

@@ -9,11 +9,12 @@ number where no other one says whether it is more than a thousand.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time
 from decimal import Decimal
 from enum import StrEnum
+from statistics import median_high
 
 from localcrag.crag.questions.query_terms import folded, stem
 
@@ -57,6 +58,8 @@ def word_list(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
+_MAX_FURTHER_DIGITS = 2
+"""How many more digits than most a number has that is no error of a computer's arithmetic."""
 _MISSING = frozenset(
     {"", "-", "–", "—", "n/a", "na", "n.a.", "null", "nil", "?", "unknown", "tbd", "tba", "…", "..."}
 )
@@ -313,3 +316,9 @@ def _unit(match: re.Match[str]) -> str | None:
         return None
     unit = f"{before} {after}".strip().casefold()
     return _UNIT_OF.get(unit) or (unit.removesuffix("s") if len(unit) > 2 and "/" not in unit else unit)
+
+
+def usual_digits(values: Iterable[Value | None]) -> int:
+    """The digits behind the point of some numbers, but for those that are an error: 0.42710000000000004."""
+    digits = [-int(value.as_tuple().exponent) for value in values if isinstance(value, Decimal)]
+    return max(0, min(max(digits), median_high(digits) + _MAX_FURTHER_DIGITS)) if digits else 0

@@ -9,7 +9,7 @@ from datetime import date, datetime, time
 from decimal import ROUND_HALF_UP, Decimal
 
 from localcrag.crag.questions.query_terms import folded
-from localcrag.crag.table_answers.table_values import Value, is_missing, quantity, roots
+from localcrag.crag.table_answers.table_values import Value, is_missing, quantity, roots, usual_digits
 from localcrag.crag.table_queries.query_table import QueryColumn, QueryTable, plain_value
 from localcrag.crag.table_queries.table_query import (
     ColumnExpression,
@@ -351,12 +351,8 @@ def _figure(target: Target, table: QueryTable, value: Measured) -> str:
         return plain_value(value)
     if not column.is_number:
         return f"{value:f}"
-    digits = max(
-        (-int(each.as_tuple().exponent) for each in column.typed.values if isinstance(each, Decimal)),
-        default=0,
-    )
     if target.function == "AVG":
-        digits = max(0, digits) + _AVERAGE_DIGITS
+        digits = usual_digits(column.typed.values) + _AVERAGE_DIGITS
         shown = f"{value.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP):,f}"
         shown = shown.rstrip("0").rstrip(".") if "." in shown else shown
     else:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from localcrag.crag.questions.calendar_dates import MONTHS
+from localcrag.crag.questions.quarters import quarters_of
 from localcrag.crag.questions.query_terms import STOP_WORDS
 from localcrag.crag.questions.word_runs import WordPlaces, longest_run, places_of
 from localcrag.crag.table_answers.table_values import WORD, root
@@ -97,12 +98,17 @@ class SaidValues:
 def said_values(question: str, table: QueryTable) -> SaidValues:
     """What a question says of a table."""
     found = [(match[0], root(match[0])) for match in WORD.finditer(question)]
+    quarters = quarters_of(question)
     cells: dict[str, tuple[str, ...]] = {}
     parts: dict[str, tuple[str, ...]] = {}
     for name, column in table.columns.items():
         if column.is_ordered:
             continue
         whole, within = _said_of(column, [word for word, _ in found], [each for _, each in found])
+        if quarters:
+            whole += tuple(
+                cell for cell in column.distinct if cell not in whole and quarters & quarters_of(cell)
+            )
         if whole:
             cells[name] = whole
         if within:
