@@ -110,6 +110,11 @@ def test_a_column_is_named_by_the_words_that_its_name_joins() -> None:
 NAMES = ("MeltingPoint", "melting point")
 
 
+def test_of_rows_that_have_what_is_named_it_is_the_one_whose_first_cell_has_it() -> None:
+    rows = table("points: 0 · algebra: 56 · history: 65", "points: 65 · algebra: 8451 · history: 6392")
+    assert looked_up("How many have 65 points in algebra?", strips(rows)) == {1: COMPLETE_WEIGHT}
+
+
 def test_a_quarter_of_a_year_is_named_in_words() -> None:
     rows = table("state: Ohio · quarter: Q42010 · rate: 0.55", "state: Ohio · quarter: Q42011 · rate: 0.57")
     question = "Ohio in the fourth quarter of 2011: what rate?"

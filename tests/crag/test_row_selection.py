@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from localcrag.crag.refinement.knowledge_strips import strips
 from localcrag.crag.refinement.strip_windows import windows
 from localcrag.crag.rows.row_selection import (
@@ -198,3 +200,27 @@ def test_the_row_that_holds_on_the_day_of_the_question_is_left() -> None:
     assert without_other_rows(strips(table), "Who is first on 23/04/26?") == [strips(table)[1]]
     [window] = windows(table)
     assert [row.text for row in narrowed_to_rows(window, "Who on 23/04/26?")] == [rows[1]]
+
+
+def test_a_row_that_speaks_of_the_named_one_is_left_if_it_is_more_probable() -> None:
+    cut = strips(
+        structured(
+            (BlockKind.ROW, "Player: greedy · Description: The default."),
+            (BlockKind.ROW, "Player: genetic · Description: A stronger opponent than 'greedy'."),
+        )
+    )
+    question = "Which player is stronger than greedy?"
+    greedy, genetic = replace(cut[0], score=0.6), replace(cut[1], score=0.8)
+    assert with_named_row([greedy, genetic], question) == [greedy, genetic]
+    unsure = replace(genetic, score=0.3)
+    assert with_named_row([greedy, unsure], question) == [greedy]
+
+
+def test_the_words_of_a_joined_name_tell_rows_apart() -> None:
+    cut = strips(
+        structured(
+            (BlockKind.ROW, "name: Electric car · unit: piece"),
+            (BlockKind.ROW, "name: electric_car_mass · unit: kg"),
+        )
+    )
+    assert without_other_rows(cut, "What mass does the electric car have?") == [cut[1]]

@@ -17,7 +17,6 @@ from localcrag.crag.questions.query_terms import (
     ORDINALS,
     figures_asked,
     figures_of,
-    terms,
     terms_asked_for,
 )
 from localcrag.crag.refinement.calendar_spans import tells_figure, weekdays_in
@@ -64,7 +63,7 @@ def narrowed_to_rows(window: Strip, question: str) -> list[Strip]:
     rows = [row for row in rows if tells_figure(row, figures)] or rows
     if len(of_range := _of_the_range(rows, question)) < count:
         return of_range
-    held = [terms(row.text) for row in rows]
+    held = [terms_within(row.text) for row in rows]
     asked = terms_asked_for(question) | _ordinals(question)
     telling = (asked & set[str]().union(*held)) - held[0].intersection(*held)
     nearest = _nearest(rows, telling) if telling else rows
@@ -146,7 +145,8 @@ def with_named_row(kept: Sequence[Strip], question: str) -> list[Strip]:
     """The strips; in the place of rows that a question does not name, the one of their table that it does.
 
     "Which lime for the levelling coat?" names the row "2 Levelling" as a whole, and "4 Top coat" only in
-    part. A row that is named in part takes the place of several rows of which none is.
+    part. A row that is named in part takes the place of several rows of which none is. None takes that of a
+    more probable one that speaks of it: "stronger than greedy".
     """
     asked, left = CellQuery.of(question), list(kept)
     tables = defaultdict[tuple[str, tuple[str, ...]], list[Strip]](list)
@@ -166,6 +166,9 @@ def with_named_row(kept: Sequence[Strip], question: str) -> list[Strip]:
         (row,) = named
         said_by_row = len(_first_terms(row) & asked.words)
         if any(len(_first_terms(other) & asked.words) > said_by_row for other in others):
+            continue
+        own = max((each.score for each in rows if span(each) == span(row)), default=0.0)
+        if any(other.score > own and _first_terms(row) <= terms_within(other.text) for other in others):
             continue
         at = left.index(rows[0])
         left = [strip for strip in left if strip not in rows]
@@ -267,7 +270,7 @@ def _without_done(kept: Sequence[Strip]) -> list[Strip]:
 
 def _nearest(rows: Sequence[Strip], asked: Set[str]) -> list[Strip]:
     """The rows that have most of the terms asked for; all of them if none has any."""
-    shared = [len(terms(row.text) & asked) for row in rows]
+    shared = [len(terms_within(row.text) & asked) for row in rows]
     most = max(shared)
     return [row for row, count in zip(rows, shared, strict=True) if count == most]
 
