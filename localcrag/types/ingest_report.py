@@ -50,7 +50,7 @@ class StillReading:
 READING = 25
 """The number of the way in which documents are read now; those read in an older way are read anew.
 
-25: with formulas that HTML shows as pictures in words;
+25: with formulas that HTML shows as pictures in words, and quoted cells of CSV behind blanks;
 24: with tables of plain text whose cells bars part as rows, and lines that tabs part as items;
 23: with all records of a list in YAML as rows, though some have lists in them;
 22: with a comment and the setting that it explains in one passage, objects below keys of JSON as records

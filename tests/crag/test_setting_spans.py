@@ -57,6 +57,16 @@ def test_what_is_commented_out_is_a_setting_of_its_own() -> None:
     ]
 
 
+def test_what_is_commented_out_above_what_is_set_is_shown_with_it() -> None:
+    text = '# Where files lie.\n#export HOME_DIR="/opt"\nexport HOME_DIR=~/.docs\n\n#size=3\nsizes=4\nsizes=5'
+    assert [strip.text for strip in strips(code(text))] == [
+        '# Where files lie.\n#export HOME_DIR="/opt"\nexport HOME_DIR=~/.docs',
+        "#size=3",
+        "sizes=4",
+        "sizes=5",
+    ]
+
+
 def test_what_stands_further_in_belongs_to_its_setting() -> None:
     assert [in_context(strip) for strip in strips(code(NESTED))] == [
         "network:\n  # Fixed, because the mast sends to it.\n  address: 10.40.7.20",

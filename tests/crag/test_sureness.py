@@ -557,3 +557,18 @@ def test_a_row_tells_how_many_only_if_it_is_named_or_has_a_number_of_them() -> N
         ("How many passengers can the Fulmar carry?", ship, True),
     ):
         assert tells_no_count(question, row) is not tells
+
+
+@pytest.mark.parametrize(
+    ("question", "doubtful"),
+    [
+        ("Leaving out Kent, which county grew between 2001 and 2016?", True),
+        ("Which county except Kent grew the most?", True),
+        ("How much did Kent, except Dover, grow between 2001 and 2016?", False),
+    ],
+)
+def test_a_row_that_a_question_leaves_out_does_not_answer_it(question: str, doubtful: bool) -> None:
+    told = [(BlockKind.ROW, f"county: {name} · 2001: 5 · 2016: 9") for name in ("Kent", "Bute")]
+    rows, world = strips(structured(*told)), World({"/a.txt": ""}, scripted("x"))
+    state = QuestionState(world.adapters, world.options, question, question, None)
+    assert goes_over_rows(state, [replace(rows[0], score=0.7), rows[1]]) is doubtful

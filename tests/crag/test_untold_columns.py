@@ -50,6 +50,15 @@ def test_a_row_that_is_not_sure_answers_what_its_columns_name(question: str, is_
     assert not is_doubted_without_column(question, [])
 
 
+def test_no_column_without_a_name_has_the_amount_that_is_asked_for() -> None:
+    text = "column 1: 296 · column 2: Lynn · column 3: Sales · column 4: 294"
+    (strip,) = strips(structured((BlockKind.ROW, text)))
+    assert is_doubted_without_column("How much does Lynn earn?", [strip])
+    assert not is_doubted_without_column("Where does Lynn work?", [strip])
+    named = strips(structured((BlockKind.ROW, "id: 296 · name: Lynn · pay: 294 EUR")))
+    assert not is_doubted_without_column("How much does Lynn earn?", named)
+
+
 def test_a_number_with_what_it_counts_tells_how_many() -> None:
     (strip,) = strips(structured((BlockKind.ROW, "name: Valparaiso · country: Chile · room: 12 ships")))
     assert not is_doubted_without_column("How many vessels fit into Valparaiso?", [strip])

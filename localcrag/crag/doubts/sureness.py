@@ -25,7 +25,7 @@ from localcrag.crag.refinement.completed_quotations import is_read_with
 from localcrag.crag.refinement.earlier_mails import is_of_earlier_mail
 from localcrag.crag.refinement.strip_context import headings_above, judged_text
 from localcrag.crag.refinement.strip_filter import best_score
-from localcrag.crag.refinement.strip_kinds import cells_of, is_row, named_cell, prose_of
+from localcrag.crag.refinement.strip_kinds import cells_of, first_cell, is_row, named_cell, prose_of
 from localcrag.crag.rows.row_lookup import is_one_of_many, is_one_of_several, tells_no_count
 from localcrag.crag.state import QuestionState
 from localcrag.crag.table_answers.foreign_wording import asks_over_rows
@@ -69,12 +69,18 @@ COUNT_ASKED = re.compile(r"\bhow many\b|\bwie ?viele\b|\bcombien de\b|\bcuánt[o
 _OF_ALL_ASKED = re.compile(r"\bhow many of (?:the|all|these|those|our|my|their|its)\b", re.IGNORECASE)
 """How a question asks for the number of those among all that are something."""
 _EXTREME_ASKED = re.compile(
-    r"^which\b.{1,80}\b(?:has|had|have|is|was|are|were|got) the (?:very )?"
-    r"(?:highest|lowest|largest|smallest|biggest|greatest|longest|shortest|most|least|fewest"
-    r"|latest|earliest|oldest|newest)\b",
+    r"\bwhich\b.{1,80}\b(?:(?:has|had|have|is|was|are|were|got) the (?:very )?"
+    r"(?:highest|lowest|largest|smallest|biggest|greatest|longest|shortest|latest|earliest|oldest|newest)"
+    r"|the (?:most|least|fewest))\b",
     re.IGNORECASE,
 )
 """How a question asks for the first of all rows."""
+_LEFT_OUT = re.compile(
+    r"\b(?:leaving out|except(?:ing)?(?: for)?|excluding|apart from|other than|besides|not counting|without)"
+    r" (?P<what>[^,;:?]+)",
+    re.IGNORECASE,
+)
+"""How a question names what does not count."""
 _MESSAGE = re.compile(
     r"^\W?\d{1,2}[./]\d{1,2}[./]\d{2,4},? \d\d?[:.]\d\d[^\n:]{0,8}[\]–-]? ?[^\W\d][^:\n]{0,40}: ",
     re.MULTILINE,
@@ -149,7 +155,7 @@ def goes_over_rows(state: QuestionState, kept: Sequence[Strip]) -> bool:
     if best is None or not is_row(best):
         return False
     reads = (asks_for_rows, asks_over_rows, asks_for_total, asks_over_groups)
-    if _OF_ALL_ASKED.search(question):
+    if _OF_ALL_ASKED.search(question) or _is_left_out(best, question):
         return True
     over_rows = any(asks(question) for asks in reads) or _EXTREME_ASKED.search(question) is not None
     if asks_for_total_of_years(question) or (asks_for_total(question) and _share_year(kept, best, question)):
@@ -160,6 +166,13 @@ def goes_over_rows(state: QuestionState, kept: Sequence[Strip]) -> bool:
         is_any = counts and tells_no_count(question, best)
         return is_any or (may_add_up and is_one_of_several(question, best, kept))
     return over_rows or (not things_asked_for(question) and _is_among_equals(best, kept, question))
+
+
+def _is_left_out(row: Strip, question: str) -> bool:
+    """Whether a question names a row only to say that it does not count: "except Ohio"."""
+    left_out = _LEFT_OUT.search(question)
+    name = terms(first_cell(row)[1])
+    return left_out is not None and bool(name) and name <= terms(left_out["what"])
 
 
 def _share_year(kept: Sequence[Strip], best: Strip, question: str) -> bool:

@@ -24,6 +24,9 @@ _THING_ASKED = re.compile(
     r"\b(?:which|what|how (?:deep|high|tall|wide|heavy|fast|large|big|old|far))\b", re.I
 )
 """How a question asks for what a column names: its kind, or a measure."""
+_AMOUNT_ASKED = re.compile(r"\bhow (?:much|many)\b", re.I)
+_NAMELESS = re.compile(r"column \d+\s*")
+"""How a column is called whose name is not known."""
 _WITH_UNIT = re.compile(r"\d[\d.,]*\s?[^\W\d]{2}")
 """A number with what it counts: "40 persons"."""
 _COUNTING = frozenset({"num", "no", "nr", "n", "number", "count", "total", "anzahl", "nombre"})
@@ -43,11 +46,16 @@ def is_wide_without_column(question: str, shown: Sequence[Strip]) -> bool:
 
 
 def is_doubted_without_column(question: str, shown: Sequence[Strip]) -> bool:
-    """Whether the best strip is a row that is not sure, and has no column or number that is asked for."""
+    """Whether the best strip is a row that is not sure, and has no column or number that is asked for.
+
+    Of columns without names none tells that its number is the one that is asked for.
+    """
     best = _best_row(shown)
     if best is None or best.score >= SURE_STRIP:
         return False
     others = list(_others(question, best))
+    if _AMOUNT_ASKED.search(question) and all(_NAMELESS.fullmatch(column) for column, _ in others):
+        return True
     return _lacks_asked_column(question, best, others) or _lacks_asked_number(question, others)
 
 

@@ -21,6 +21,8 @@ _SETTING = re.compile(
 )
 """A line of a file of settings, which may be commented out: "workers = 6", "port: 8088", "- name: disks",
 "#NAutoVTs=6"."""
+_NAME = re.compile(r"[ \t]*(?:[#;]|//)?[ \t]*(?:export )?(?P<name>[\w.\"'/-]+)[ \t]*[=:]")
+"""The name in the line of a setting."""
 _COMMENT = re.compile(r"[ \t]*(?:#|;|//)")
 _SIGNS = re.compile(r"(?:[ \t]*(?:#+|;+|//+)[ \t]*(?:\n|\Z))+")
 """Lines of a comment without a word, which only part others."""
@@ -103,7 +105,8 @@ def _directives(text: str, start: int, end: int) -> list[tuple[int, int]]:
 def _settings(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """The spans of the settings of a piece of code, each with its comments; the piece if it has none.
 
-    Lines that stand further in than a setting belong to it. The settings of one record of several, below
+    Lines that stand further in than a setting belong to it, and so does one that sets what is commented out
+    in the line above it. The settings of one record of several, below
     "[[sensors]]", are understood together only.
     """
     lines = text[start:end].splitlines(keepends=True)
@@ -116,15 +119,25 @@ def _settings(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     if sum(are_settings) < max(2, len(telling) * MIN_SETTINGS_SHARE) or any(map(_CLOSING.fullmatch, telling)):
         yield start, end
         return
-    at, depth, is_begun = start, 0, False
+    at, depth, begun = start, 0, ""
     places = accumulate(map(len, lines), initial=start)
     for line, is_telling, place in zip(lines, tells, places, strict=False):
-        if is_begun and (_is_section(line) or _indent(line) <= depth):
+        if begun and (_is_section(line) or _indent(line) <= depth):
+            if _is_example(begun, line):
+                begun = line
+                continue
             yield at, at + len(text[at:place].rstrip())
-            at, is_begun = place, False
-        if not is_begun and is_telling:
-            depth, is_begun = _indent(line), True
+            at, begun = place, ""
+        if not begun and is_telling:
+            depth, begun = _indent(line), line
     yield at, end
+
+
+def _is_example(begun: str, line: str) -> bool:
+    """Whether a setting is commented out above a line that sets the same: that is what holds."""
+    names = [_NAME.match(each) for each in (begun, line)]
+    is_same = all(names) and len({name["name"] for name in names if name}) == 1
+    return is_same and _COMMENT.match(begun) is not None and _COMMENT.match(line) is None
 
 
 def _tells(line: str) -> bool:

@@ -94,6 +94,7 @@ def _dialect(sample: str) -> type[csv.Dialect]:
     """The CSV dialect: the separator is guessed, and only ``"`` quotes, since an apostrophe is a letter.
 
     Tabs separate if all lines have some, and the first one more than of others: cells are full of commas.
+    Blanks may stand before a cell that is quoted as a whole.
     """
     lines = [line for line in sample.split("\n")[:-1] if line.strip()]
     if lines and all("\t" in line for line in lines):
@@ -107,4 +108,8 @@ def _dialect(sample: str) -> type[csv.Dialect]:
             return csv.excel_tab if sample.count("\t") > sample.count(",") else csv.excel
         return _Blanks if _is_parted_by_blanks(lines) else csv.excel
     dialect.doublequote = True
+    quoted = re.compile(
+        rf'{re.escape(dialect.delimiter)} +"[^"\n]*"[ \r]*(?:{re.escape(dialect.delimiter)}|$)', re.M
+    )
+    dialect.skipinitialspace = quoted.search(sample) is not None
     return dialect
