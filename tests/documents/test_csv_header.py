@@ -25,7 +25,7 @@ BOLT = "Name: Bolt, U. · Medal: GOLD · Time: 9.63"
         (("type,0,2.5,4,5", "a,0,1,1,0", "b,0,2,3,1"), "type: a · 0: 0 · 2.5: 1 · 4: 1 · 5: 0"),
         (("Min T,Salt,Min T", "1,a,2", "3,b,4"), "Min T: 1 · Salt: a · Min T 2: 2"),
         (("price", "1.5", "2.5"), "price: 1.5"),
-        (("Name,   Medal,Time", '"Bolt, U.",  "GOLD",9.63', '"Blake, Y.", "SILVER",9.75'), BOLT),
+        (("Name,   Medal, Time", '"Bolt, U.",  "GOLD", 9.63', '"Blake, Y.","SILVER", 9.75'), BOLT),
         (("size, note", '1, "a" to "b"', '2, "c" to "d"'), 'size: 1 · note: "a" to "b"'),
         (("name,639-1", *(f"Tongue {n},{n}{n}" for n in "abcdefgh")), "name: Tongue a · 639-1: aa"),
         (("t sex  age", "35 0 1.5", "34 0 2"), "t: 35 · sex: 0 · age: 1.5"),
