@@ -131,6 +131,11 @@ def test_of_a_very_wide_row_words_that_are_not_asked_for_are_left_out_as_well() 
         shown_text(row, "What does a day at Amare cost?") == "slug: amare · name: Amare · day_price: 69.5 · …"
     )
     assert "remark 15" in shown_text(row, "What is Amare like?")
+    codes = " · ".join(
+        f"{name}code: {at}" for at, name in enumerate(["FAO", "ISO", "GBD", "EU", "WHO", "ILO"])
+    )
+    row = strips(structured((BlockKind.ROW, f"name: Peru · {codes} · {others}")))[0]
+    assert shown_text(row, "Which FAO code has Peru?") == "name: Peru · FAOcode: 0 · …"
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,8 @@ MIN_WIDE_CELLS, MIN_WIDE_CHARACTERS = 9, 160
 MIN_VERY_WIDE_CELLS, LEADING_CELLS = 17, 3
 """The fewest cells of a row of which words are left out as well, and how many of its first ones stay."""
 MAX_ASKED_CELLS = 4
-"""The most cells that a question asks for; if more have its words, all of the row is shown."""
+"""The most cells that a question asks for; if more have its words, those count that have most of them, and if
+these are too many as well, all of the row is shown."""
 OMISSION = "…"
 """What stands in the place of cells that are left out."""
 _WORD = re.compile(r"[^\W\d_]{3}")
@@ -41,13 +42,16 @@ def shown_cells(cells: Sequence[str], question: str) -> list[str]:
         return list(cells)
     query, asked = CellQuery.of(question), column_terms_asked(question)
     most_words = LEADING_CELLS if len(cells) >= MIN_VERY_WIDE_CELLS else len(cells)
-    kept, wanted = {0}, set[int]()
+    kept, words_of = {0}, dict[int, int]()
     for at, (column, value) in enumerate(map(named_cell, cells)):
         has_words = _WORD.search(value) is not None
         if query.named_by(column, value) or (has_words and at < most_words):
             kept.add(at)
-        elif asked & (terms_within(column) | terms_within(words_in_full(column))):
-            wanted.add(at)
+        elif shared := asked & (terms_within(column) | terms_within(words_in_full(column))):
+            words_of[at] = len(shared)
+    wanted = set(words_of)
+    if len(wanted) > MAX_ASKED_CELLS:
+        wanted = {at for at, count in words_of.items() if count == max(words_of.values())}
     if not 0 < len(wanted) <= MAX_ASKED_CELLS or _WHEN.search(question):
         return list(cells)
     shown: list[str] = []
