@@ -50,7 +50,8 @@ class StillReading:
 READING = 25
 """The number of the way in which documents are read now; those read in an older way are read anew.
 
-25: with formulas that HTML shows as pictures in words, and quoted cells of CSV behind blanks;
+25: with formulas that HTML shows as pictures in words, and cells of CSV that are quoted
+behind blanks, or parted by them below quoted names;
 24: with tables of plain text whose cells bars part as rows, and lines that tabs part as items;
 23: with all records of a list in YAML as rows, though some have lists in them;
 22: with a comment and the setting that it explains in one passage, objects below keys of JSON as records

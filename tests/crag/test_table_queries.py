@@ -6,6 +6,7 @@ import pytest
 import regex
 
 from localcrag.crag.table_queries.derived_words import cells_of_word
+from localcrag.crag.table_queries.missing_conditions import takes_whole_for_part
 from localcrag.crag.table_queries.query_grammar import query_pattern
 from localcrag.crag.table_queries.query_prompt import MAX_COLUMNS, described, narrowed, said_line
 from localcrag.crag.table_queries.query_results import QueryResult, result_of
@@ -238,3 +239,19 @@ def test_a_query_compares_a_column_only_with_what_one_of_its_values_meets(condit
     table = QueryTable.of_cells(["x"], ["name", "pct", "people", "day", "due"], rows)
     pattern = query_pattern(table, said_values("How many had more than 100,000 people in 2021?", table))
     assert (regex.fullmatch(pattern, f"SELECT COUNT(*) WHERE {condition}") is not None) is may
+
+
+@pytest.mark.parametrize(
+    ("question", "is_of_whole"),
+    [
+        ("What share of the critical parts is from Velo Nord?", True),
+        ("What share of the parts is critical?", False),
+        ("How many of the critical parts are from Velo Nord?", False),
+    ],
+)
+def test_a_share_of_a_part_is_not_that_of_the_part_among_all(question: str, is_of_whole: bool) -> None:
+    share = parsed_query("SELECT SHARE(*) WHERE \"Critical\" = 'yes'")
+    count = parsed_query("SELECT COUNT(*) WHERE \"Critical\" = 'yes'")
+    assert share is not None and count is not None
+    assert takes_whole_for_part(share, question) is is_of_whole
+    assert not takes_whole_for_part(count, question)

@@ -12,6 +12,7 @@ def first_row(*lines: str) -> str:
     return read_rows("\n".join(lines), Limits()).text.split("\n")[0]
 
 
+R_ROW = "mil: 1 · cost: 15 · note: major loss"
 BOLT = "Name: Bolt, U. · Medal: GOLD · Time: 9.63"
 
 
@@ -29,6 +30,8 @@ BOLT = "Name: Bolt, U. · Medal: GOLD · Time: 9.63"
         (("size, note", '1, "a" to "b"', '2, "c" to "d"'), 'size: 1 · note: "a" to "b"'),
         (("name,639-1", *(f"Tongue {n},{n}{n}" for n in "abcdefgh")), "name: Tongue a · 639-1: aa"),
         (("t sex  age", "35 0 1.5", "34 0 2"), "t: 35 · sex: 0 · age: 1.5"),
+        (('"mil" "cost"  "note"', '"1" 1  15 "major loss"', '"2" 0 2 "gain"'), R_ROW),
+        (('"country" "courts"', '"Peru" "0"', '"Cuba" "1"'), "country: Peru · courts: 0"),
     ],
 )
 def test_a_first_row_that_proves_to_be_a_header_names_the_columns(lines: tuple[str, ...], row: str) -> None:

@@ -19,6 +19,7 @@ from localcrag.crag.table_queries.missing_conditions import (
     missing_conditions,
     passes_over_column,
     repeats_name,
+    takes_whole_for_part,
     uncounted_blanks,
     with_conditions,
 )
@@ -76,7 +77,11 @@ def answered_by(read: ReadQuery) -> QueriedTable | None:
         *missing_conditions(read.query, read.table, read.said),
         *uncounted_blanks(read.query, read.table, read.question),
     )
-    is_whole = not missing and not passes_over_column(read.query, read.table, read.question)
+    is_whole = (
+        not missing
+        and not passes_over_column(read.query, read.table, read.question)
+        and not takes_whole_for_part(read.query, read.question)
+    )
     completed = with_conditions(read.query, missing) if missing else None
     for query in filter(None, (completed, read.query)):
         try:

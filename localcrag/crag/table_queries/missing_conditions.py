@@ -20,6 +20,13 @@ from localcrag.crag.table_queries.table_query import Condition, TableQuery
 _YEAR = re.compile(r"1[5-9]\d\d|20\d\d")
 _COUNTED = re.compile(r"\bhow many (?:different |distinct |of the )?([^\W\d_]+)", re.IGNORECASE)
 """How a question names what is counted."""
+_SHARE_OF = re.compile(
+    r"\b(?:share|percentage|per ?cent|proportion|fraction|%) of (?:the |all |our )?"
+    r"(?P<whole>(?:[\w-]+ ){1,4})",
+    re.IGNORECASE,
+)
+"""How a question names that of which a share is asked for, by its first words."""
+_MARKS = frozenset({"1", "0", "y", "n", "yes", "no", "true", "false"})
 YEARS = range(1500, 2101)
 """The numbers that are years if all those of a column are."""
 MIN_ALIKE = 2
@@ -85,6 +92,20 @@ def passes_over_column(query: TableQuery, table: QueryTable, question: str) -> b
         and MIN_ALIKE * len(column.distinct) <= len(column.filled)
         for column in others
     )
+
+
+def takes_whole_for_part(query: TableQuery, question: str) -> bool:
+    """Whether a query gives the share of the rows of which a question asks for the share of a part.
+
+    "What share of the stage IV patients died?" asks for no share of stage IV among all patients, but what it
+    asks for is more than a query can say.
+    """
+    asked = _SHARE_OF.search(question)
+    if asked is None or query.targets[0].function != "SHARE":
+        return False
+    whole = {*roots(asked["whole"])}
+    said = [{*roots(f"{each.column} {' '.join(each.values)}")} - _MARKS for each in query.conditions]
+    return any(words and words <= whole for words in said)
 
 
 def counts_one_name(query: TableQuery, table: QueryTable) -> bool:

@@ -59,6 +59,10 @@ def read_rows(text: str, limits: Limits) -> Page:
     return made.page()
 
 
+_QUOTED_NAMES = re.compile(r'"[^"]*"(?: +"[^"]*")+')
+"""A header of quoted names that blanks part, as R writes it."""
+
+
 class _Blanks(csv.excel):
     """Cells that one blank or more part."""
 
@@ -101,6 +105,8 @@ def _dialect(sample: str) -> type[csv.Dialect]:
         counts = {lines[0].count(each): each for each in _DELIMITERS}
         if counts[max(counts)] == "\t":
             return csv.excel_tab
+    if lines and _QUOTED_NAMES.fullmatch(lines[0].rstrip()):
+        return _Blanks
     try:
         dialect = csv.Sniffer().sniff(sample.replace("'", ""), _DELIMITERS)
     except csv.Error:
