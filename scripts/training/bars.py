@@ -167,7 +167,7 @@ def _language(figures: Figures) -> Iterator[Bar]:
     if completed := figures.get(("follow-ups", "conversations", _LANGUAGE)):
         got, asked = completed["word F1"], figures["follow-ups", "conversations", "as asked"]["word F1"]
         yield Bar(
-            _LANGUAGE, "follow-ups: F1 of content words", "", f">= {_MIN_FOLLOW_UP_F1}", got,
+            _LANGUAGE, "follow-ups: F1 of content words", "user's turns", f">= {_MIN_FOLLOW_UP_F1}", got,
             _verdict(got >= _MIN_FOLLOW_UP_F1), note=f"as asked {asked:.3f}",
         )  # fmt: skip
     if written := figures.get(("answers", "all", "written")):

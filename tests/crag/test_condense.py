@@ -180,6 +180,26 @@ class TestByModel:
         said = [event.reason.rpartition(" was refused: ")[2] for event in of(Degraded, events)]
         assert [each for each in said if "instead" not in each] == [reason] * bool(reason)
 
+    @pytest.mark.parametrize(
+        ("record", "read"),
+        [
+            ('{"standalone": "Is throat cancer treatable?"}', "Is throat cancer treatable?"),
+            ('{"standalone": ""}', "Is it treatable?"),
+            ("[1]", "Is it treatable?"),
+            ("{no JSON", "Is it treatable?"),
+        ],
+    )
+    def test_the_questions_before_it_are_read_as_they_were_understood(self, record: str, read: str) -> None:
+        turns = [
+            *(Turn("user", "What is throat cancer?"), Turn("assistant", "A tumour.")),
+            *(Turn("user", "Is it treatable?"), Turn("assistant", "Mostly.", record)),
+        ]
+        model = ScriptedModel(lines=["What does the treatment of throat cancer cost?"])
+        _, standalone = run(model, turns, "What does the treatment cost?")
+        assert standalone == "What does the treatment of throat cancer cost?"
+        ((_, prompt),) = model.asked
+        assert f"User: {read}\nAssistant: Mostly." in prompt
+
     @pytest.mark.parametrize("english_only", [True, False])
     def test_a_model_of_english_alone_is_not_asked_in_another_language(self, english_only: bool) -> None:
         model = ScriptedModel(lines=["Was kostet die Fähre nach Kiel?"])
@@ -198,6 +218,14 @@ class TestByModel:
 
 
 class TestByRule:
+    def test_what_a_question_was_understood_as_names_the_topic(self) -> None:
+        record = '{"standalone": "What was the USS Hopper?"}'
+        turns = [
+            *(Turn("user", "Who was Grace Hopper?"), Turn("assistant", "An admiral.")),
+            *(Turn("user", "And her ship?"), Turn("assistant", "Named so.", record)),
+        ]
+        assert run(SILENT, turns, "Where is it now?", extractive=True)[1] == "USS Hopper: Where is it now?"
+
     def test_the_model_is_not_asked_and_the_change_is_an_event(self) -> None:
         history = conversation("What is throat cancer?")
         events, standalone = run(SILENT, history, "Is it treatable?", extractive=True)

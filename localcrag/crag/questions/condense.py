@@ -3,13 +3,16 @@
 A chat model reads the last turns and rewrites the follow-up. A very small model makes mistakes when it
 copies, and is not asked: a rule adds the words that the follow-up refers to, from the user's own questions
 only (:mod:`.follow_ups`). Nor is a model that writes English alone asked about a question in another
-language. The rule also takes over if the line of a chat model answers, repeats a turn or its own words,
+language. Either reads the questions before it as they were understood: "can it be cured?" says what "it" is
+only there. The rule also takes over if the line of a chat model answers, repeats a turn or its own words,
 leaves out a part of the follow-up, or is about something else.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -50,7 +53,8 @@ def condense(
 
     Args:
         model: the chat model that rewrites.
-        history: the turns before the question, oldest first.
+        history: the turns before the question, oldest first. Where the record of an answer keeps how its
+            question was understood, that is read in place of the question.
         question: the follow-up.
         extractive: rewrite by rule (:mod:`.follow_ups`), without the model and from the user's turns only.
         english_only: rewrite so a question that is in another language than English.
@@ -62,6 +66,7 @@ def condense(
         or has a pronoun as it is, it is made by the rule.
         It is doubtful if the rule could have chosen another topic (a Degraded event that names both).
     """
+    history = _as_understood(history)
     asked = [turn.text for turn in history if turn.role == "user" and not is_courtesy(turn.text)]
     earlier = asked[-MAX_EARLIER_QUESTIONS:]
     by_rule = extractive or (english_only and not is_in_english(question, earlier))
@@ -90,6 +95,24 @@ def condense(
     if rival:
         yield Degraded("condense", f"it may ask about “{rival}” instead")
     return Standalone(standalone, bool(rival))
+
+
+def _as_understood(history: Sequence[Turn]) -> list[Turn]:
+    """The turns, each question as it was understood if the answer behind it kept that."""
+    answers = [*history[1:], Turn("assistant", "")]
+    return [
+        replace(turn, text=_understood(answer) or turn.text) if turn.role == "user" else turn
+        for turn, answer in zip(history, answers, strict=True)
+    ]
+
+
+def _understood(answer: Turn) -> str:
+    """The question that an answer's record says it was understood as; "" if it says nothing of it."""
+    try:
+        record = json.loads(answer.record or "{}")
+    except ValueError:
+        return ""
+    return str(record.get("standalone") or "") if isinstance(record, dict) else ""
 
 
 def _last_turn(history: Sequence[Turn], earlier: Sequence[str]) -> list[str]:
