@@ -20,7 +20,7 @@ from localcrag.crag.refinement.strip_filter import refine, standing_out
 from localcrag.crag.refinement.strip_kinds import says_more
 from localcrag.crag.refinement.strip_windows import windows
 from localcrag.crag.refinement.task_states import without_unasked_tasks
-from localcrag.crag.rows.row_selection import narrowed_to_rows, of_the_entry
+from localcrag.crag.rows.row_selection import narrowed_to_rows, of_the_day, of_the_entry
 from localcrag.crag.state import QuestionState
 from localcrag.events import Degraded, Refined, Steps
 from localcrag.types import Choice, Grade, Passage, Strip, StripKind, Verdict
@@ -125,7 +125,7 @@ def _standing_out(state: QuestionState, passages: Sequence[Grade]) -> list[Strip
 def _telling(cut: Iterable[Strip], question: str) -> list[Strip]:
     """The strips that say more than the question does, and are not of another day or state than it names."""
     telling = (strip for strip in cut if says_more(strip, question))
-    return of_the_entry(without_unasked_tasks(telling, question), question)
+    return of_the_day(of_the_entry(without_unasked_tasks(telling, question), question), question)
 
 
 def _judged(

@@ -60,6 +60,7 @@ from localcrag.crag.refinement.strip_context import in_context
 from localcrag.crag.refinement.strip_filter import best_score
 from localcrag.crag.rows.phrase_rows import with_phrase_row
 from localcrag.crag.rows.row_selection import with_named_row, with_row_in_range, without_other_rows
+from localcrag.crag.rows.spelled_rows import with_spelled_row
 from localcrag.crag.second_opinion import read_passages, reconsidered
 from localcrag.crag.shared_web_access import SharedWebAccess
 from localcrag.crag.state import (
@@ -214,9 +215,11 @@ class Pipeline:
                 state.computed, sure = yield from asked
             return Finding(state, state.computed.rows, sure)
         kept = yield from timed(self.adapters, "refine", select_evidence(state))
-        kept = of_last_version(kept, state.question, [grade.hit.passage for grade in state.grades])
+        passages = [grade.hit.passage for grade in state.grades]
+        kept = of_last_version(kept, state.question, passages)
         kept = with_row_in_range(of_named_document(kept, state.question), state.question)
         kept = with_phrase_row(with_named_row(kept, state.question), state.question)
+        kept = with_spelled_row(kept, state.question, passages)
         shown = without_other_rows(kept, state.question)
         lack = _told_lack(shown, state.question) if kept else ""
         state.doubtful = state.doubtful or bool(lack)

@@ -203,11 +203,12 @@ def with_named_figures(best: Sequence[Hit], found: Sequence[Hit], question: str)
 
     A version, a date or a number of a part is named by a question to find the one row that has it, or that
     holds on that day, and to the evaluator the rows of a table are all alike. A month of a year says more
-    than its year.
+    than its year, and a day more than the number of a station that all rows have.
     """
-    months = months_asked(question)
-    is_month = months and any(has_figure(hit.passage, months) for hit in found)
-    named = months if is_month else figures_asked(question, _LONG_NUMBER)
+    figures = figures_asked(question, _LONG_NUMBER)
+    days = set(filter(is_day, figures))
+    tiers = (months_asked(question), days if days < figures else set())
+    named = next((tier for tier in tiers if any(has_figure(hit.passage, tier) for hit in found)), figures)
 
     def has_one(hit: Hit) -> bool:
         return has_figure(hit.passage, named)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from itertools import islice
@@ -18,6 +19,13 @@ MAX_DEPTH = 8
 """How deep the objects inside a record are taken apart."""
 MAX_OWN_SHARE = 0.5
 """The most of the text of a record that its own fields have if the objects of its lists are blocks."""
+MIN_KEYED_VALUES = 8
+"""The fewest values below keys that are rows of one table."""
+MAX_KEY_CHARACTERS = 100
+MIN_NAMING_KEYS = 0.5
+"""The least share of keys that are no words of a program: names with blanks or capital letters."""
+_NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)?")
+_PLACE_IN_TIME = re.compile(r"\d[\d./: -]*")
 _NAMES = frozenset({"name", "title", "label"})
 _MAX_NAMING_CHARACTERS = 80
 """Characters of a line by which a record is known."""
@@ -34,6 +42,24 @@ def are_alike(records: Sequence[Collection[str]]) -> bool:
     common = common_fields(records)
     shared = [len(common.intersection(record)) for record in records]
     return all(shared) and sum(shared) >= MIN_SHARED_FIELDS * sum(map(len, records))
+
+
+def are_values_of_names(values: Mapping[str, str]) -> bool:
+    """Whether values below keys are one table: numbers of many things, or what is told of many days or years.
+
+    ``Oslo: 12.5`` is one of them, a setting such as ``timeout: 30`` is not.
+    """
+    if len(values) < MIN_KEYED_VALUES or max(map(len, values)) > MAX_KEY_CHARACTERS:
+        return False
+    if are_places_in_time(values):
+        return all(values.values())
+    naming = sum(" " in key or key.lower() != key for key in values)
+    return naming >= MIN_NAMING_KEYS * len(values) and all(map(_NUMBER.fullmatch, values.values()))
+
+
+def are_places_in_time(keys: Collection[str]) -> bool:
+    """Whether keys are days, years or other numbers, and so name no settings."""
+    return all(map(_PLACE_IN_TIME.fullmatch, keys))
 
 
 def record_blocks(

@@ -6,7 +6,8 @@
 
 They are data and no settings if there are several at the top of a file, or below one of its top keys, with
 the same fields, most of them plain, and few comments, which become a field of the record ("remark: …"). All
-records of a list are rows, or none, so that a count over them is one of them all. So are the tables of an
+records of a list are rows, or none, so that a count over them is one of them all. Numbers below names
+("Biogas plant: 40") and what stands below days or years are rows as well. So are the tables of an
 array of TOML ("[[sensors]]").
 """
 
@@ -19,13 +20,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
-from localcrag.documents.record_blocks import Json, are_alike, common_fields, record_blocks
+from localcrag.documents.record_blocks import (
+    Json,
+    are_alike,
+    are_places_in_time,
+    are_values_of_names,
+    common_fields,
+    record_blocks,
+)
 from localcrag.documents.yaml_runs import YamlRecord, yaml_runs
 
 MIN_KEYED_RECORDS, MIN_LISTED_RECORDS = 4, 3
 """The fewest records below keys, and items of a list, that are rows."""
 MIN_BRACED_RECORDS = 2
 """The fewest items in braces, one below the other, that are rows."""
+MAX_REMARKS_OF_VALUES = 0.1
+"""The most lines of comments for each value that is a row: settings have more."""
 MAX_DEPTH = 2
 """Records that are not in braces stand at the top of a file, or below one of its top keys."""
 MIN_FIELDS = 2
@@ -86,11 +96,15 @@ def _told_fields(record: YamlRecord) -> dict[str, Json]:
 def _are_rows(records: Sequence[YamlRecord], depth: int) -> bool:
     """Whether records that are alike are so many, with so many plain fields, that they are rows."""
     are_braced, is_keyed = all(record.is_braced for record in records), any(record.key for record in records)
+    remarks = sum(len(record.remarks) for record in records)
+    if all(record.fields and {*record.fields} == {"value"} for record in records):
+        told = {record.key: str((record.fields or {})["value"]) for record in records}
+        return are_values_of_names(told) and remarks <= MAX_REMARKS_OF_VALUES * len(records)
+    is_dated = are_places_in_time([record.key for record in records])
     fewest = MIN_BRACED_RECORDS if are_braced else MIN_KEYED_RECORDS if is_keyed else MIN_LISTED_RECORDS
-    if len(records) < fewest or (depth > MAX_DEPTH and not are_braced):
+    if len(records) < fewest or (depth > MAX_DEPTH and not are_braced and not is_dated):
         return False
-    has_few_remarks = sum(len(record.remarks) for record in records) <= len(records)
-    if not has_few_remarks or not all(map(_told_fields, records)):
+    if remarks > len(records) or not all(map(_told_fields, records)):
         return False
     fields = [record.fields or {} for record in records]
     if are_braced:
@@ -98,7 +112,7 @@ def _are_rows(records: Sequence[YamlRecord], depth: int) -> bool:
     else:
         has_enough = is_keyed or (len(fields[0]) >= MIN_FIELDS and _begin_alike(fields))
     plain = sum(_is_plain(value) for of_record in fields for value in of_record.values())
-    return has_enough and plain >= MIN_PLAIN_FIELDS * sum(map(len, fields))
+    return has_enough and (is_dated or plain >= MIN_PLAIN_FIELDS * sum(map(len, fields)))
 
 
 def _begin_alike(fields: Sequence[Mapping[str, Json]]) -> bool:

@@ -1,4 +1,4 @@
-"""The lists and mappings of a file of YAML whose items are mappings, with their places.
+"""The lists and mappings of a file of YAML whose items are mappings or values, with their places.
 
 PyYAML parses the file, and its nodes know their lines. A file with an alias is left alone, as it may be far
 larger than it looks, and so is one that is nested deeply: libyaml composes by recursion on the stack of C.
@@ -24,11 +24,12 @@ _Nodes = tuple[Any, Any]
 
 
 class YamlRecord(NamedTuple):
-    """A mapping in the lines ``[first, end)`` with the key it stands below, "" for an item of a list.
+    """A mapping, or a value below a key, in the lines ``[first, end)``.
 
-    ``is_braced`` says that it is written in braces. ``remarks`` are the comments in its lines, which begin
-    with those between it and the record before it. ``fields`` are None if one of them has a tag, a name
-    twice, or no plain name; line breaks in a value are blanks.
+    ``key`` is what it stands below, "" for an item of a list. ``is_braced`` says that it is written in
+    braces. ``remarks`` are the comments in its lines, which begin with those between it and the record before
+    it. ``fields`` are None if one of them has a tag, a name
+    twice, or no plain name; line breaks in a value are blanks. Those of a value are ``{"value": …}``.
     """
 
     first: int
@@ -41,6 +42,8 @@ class YamlRecord(NamedTuple):
 
 class YamlRun(NamedTuple):
     """Mappings that are all the items of one list, or stand below keys of one mapping with nothing between.
+
+    So are values, if one mapping has nothing else.
 
     ``depth`` is the number of lists and mappings around them, from 1.
     """
@@ -79,6 +82,9 @@ def _runs_inside(node: Any, depth: int) -> Iterator[tuple[int, list[_Nodes]]]:
         for item in node.value:
             yield from _runs_inside(item, depth + 1)
         return
+    if all(value.id == "scalar" for _, value in node.value):
+        yield depth, node.value
+        return
     for is_mapping, pairs in groupby(node.value, lambda pair: pair[1].id == "mapping"):
         if is_mapping:
             yield depth, list(pairs)
@@ -109,7 +115,7 @@ def _record(lines: Sequence[str], first: int, key: Any, node: Any) -> YamlRecord
     behind = (lines[line][ends.get(line, 0) :].lstrip(_BETWEEN) for line in range(first, end))
     remarks = tuple(rest.lstrip("# \t").rstrip() for rest in behind if rest.startswith("#"))
     name = "" if key is None else str(key.value)
-    return YamlRecord(first, end, name, bool(node.flow_style), _fields(node), remarks)
+    return YamlRecord(first, end, name, bool(getattr(node, "flow_style", False)), _fields(node), remarks)
 
 
 def _leaves(node: Any) -> Iterator[Any]:
@@ -123,8 +129,10 @@ def _leaves(node: Any) -> Iterator[Any]:
 
 
 def _fields(node: Any) -> dict[str, Json] | None:
-    """The fields of a mapping; None if one cannot be a field of a row."""
+    """The fields of a mapping or a value; None if one cannot be a field of a row."""
     value = _value(node) if _is_plain(node) else None
+    if isinstance(value, str):
+        return {"value": value}
     return value if isinstance(value, dict) else None
 
 

@@ -287,3 +287,22 @@ class OneLine:
     def write_line(self, prompt: Prompt, pattern: str, *, max_tokens: int = 96) -> WrittenLine:
         """The line."""
         return self.written
+
+
+def test_persons_are_named_by_both_of_their_names() -> None:
+    people = [
+        f"name_given: {first} · name_family: {last} · street: Elm Row {at} · dob: 19{at}-01-02"
+        for first, last, at in (("Ann", "Lee", 70), ("Bo", "Hay", 81), ("Ann", "Roe", 65))
+    ]
+    (table,) = tables_of(passages(people))
+    for sql, told in (
+        ('SELECT "name_given" ORDER BY "dob" DESC LIMIT 1', "Bo Hay has the latest dob: 1981-01-02 [1]"),
+        ('SELECT MIN("dob")', "The lowest dob: 1965-01-02 (Ann Roe) [1]"),
+        ("SELECT \"name_given\" WHERE \"street\" = 'Elm Row 70'", "name_given: Ann Lee [1]"),
+        ("SELECT \"name_given\", \"name_family\" WHERE \"street\" = 'Elm Row 70'",
+         "name_given Ann, name_family Lee [1]"),
+    ):  # fmt: skip
+        read = read_query(ScriptedQueries({" ": (sql, 0.95)}), "Who is it, at Elm Row 70?", table)
+        assert read is not None
+        found = answered_by(read)
+        assert found is not None and found.answer.text.partition("\n")[0] == told

@@ -166,6 +166,10 @@ def test_a_figure_that_the_question_names_is_among_the_best() -> None:
     assert with_named_figures(best, found, "What is Ubuntu 99.04?") == best
     day = hit("Datum: 02.06.2025", 0.1)
     assert with_named_figures(best, [*best, day], "Who came on 2 June?") == [best[0], day]
+    station = [hit("station: 8443 · day: 14-APR-14", 1.0), hit("station: 8443 · day: 20-JUN-13", 0.9)]
+    other_day = hit("station: 8443 · day: 21-JUN-13", 0.1)
+    found = with_named_figures(station, [*station, other_day], "How warm was station 8443 on 21 June 2013?")
+    assert found == [station[0], other_day]
     dated, month = hit("2025", 0.5), hit("month: 2025-07 · duty: 12", 0.1)
     assert with_named_figures([dated], [dated, month], "duty for July 2025") == [month]
     assert with_named_figures([dated], [day, dated], "duty for July 2025") == [dated]

@@ -8,6 +8,7 @@ from localcrag.crag.refinement.knowledge_strips import strips
 from localcrag.crag.refinement.strip_windows import windows
 from localcrag.crag.rows.row_selection import (
     narrowed_to_rows,
+    of_the_day,
     of_the_entry,
     with_named_row,
     with_row_in_range,
@@ -224,3 +225,12 @@ def test_the_words_of_a_joined_name_tell_rows_apart() -> None:
         )
     )
     assert without_other_rows(cut, "What mass does the electric car have?") == [cut[1]]
+
+
+def test_of_the_rows_of_days_that_of_the_one_day_of_the_question_is_left() -> None:
+    days = [f"Station: 8443 · Day: {day}-JUN-13 · Most: 29.{day}" for day in (20, 21, 22)]
+    cut = strips(structured(*((BlockKind.ROW, row) for row in days)))
+    prose = strips(structured((BlockKind.PARAGRAPH, "It was warm at the station."), start=900))
+    assert of_the_day([*cut, *prose], "How warm was it on 21 June 2013?") == [cut[1], *prose]
+    for asked in ("How warm was it on 9 June 2013?", "And on 21 June?", "On 20 June 2013 and 21 June 2013?"):
+        assert of_the_day(cut, asked) == cut

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import regex
 
+from localcrag.crag.table_answers.parsed_tables import tables_of
 from localcrag.crag.table_queries.derived_words import cells_of_word
 from localcrag.crag.table_queries.missing_conditions import takes_whole_for_part
 from localcrag.crag.table_queries.query_grammar import query_pattern
@@ -13,6 +14,7 @@ from localcrag.crag.table_queries.query_results import QueryResult, result_of
 from localcrag.crag.table_queries.query_table import QueryTable
 from localcrag.crag.table_queries.said_values import said_values
 from localcrag.crag.table_queries.table_query import QueryError, parsed_query
+from tests.crag.test_aggregation import passages
 
 COLUMNS = ("Part", "Supplier", "Stock", "Price", "Ordered", "Critical")
 ROWS = (
@@ -255,3 +257,27 @@ def test_a_share_of_a_part_is_not_that_of_the_part_among_all(question: str, is_o
     assert share is not None and count is not None
     assert takes_whole_for_part(share, question) is is_of_whole
     assert not takes_whole_for_part(count, question)
+
+
+def test_a_cell_that_lists_several_things_is_equal_to_each() -> None:
+    lines = ("7, 14", "14", "4", "4, 14", "1, 7", "7", "1, 4, 14")
+    table = QueryTable.of_cells(("metro",), ("Stop", "Lines"), tuple(zip("ABCDEFG", lines, strict=True)))
+    for condition, rows in (("= '14'", "ABDG"), ("!= '14'", "CEF"), ("IN ('1', '14')", "ABDEG")):
+        query = parsed_query(f'SELECT "Stop" WHERE "Lines" {condition}')
+        assert query is not None
+        assert "".join(line.texts[0] for line in result_of(query, table).lines) == rows
+    names = ("Smith, John", "Smith", "Lee, Ann", "Lee", "Hay, Bo", "Roe, Joe", "Poe, Al")
+    table = QueryTable.of_cells(("staff",), ("Room", "Name"), tuple(zip("ABCDEFG", names, strict=True)))
+    query = parsed_query('SELECT "Room" WHERE "Name" = \'Smith\'')
+    assert query is not None and len(result_of(query, table).lines) == 1
+
+
+def test_the_name_of_a_column_that_is_a_sentence_is_shown_by_its_first_words() -> None:
+    long = "Average monthly riders of all buses (in hundreds) January 1973 through June 1982"
+    (table,) = tables_of(passages([f"Month: 1973-0{month} · {long}: {month}" for month in range(1, 5)]))
+    assert [*QueryTable.of_parsed(table).columns] == [
+        "Month", "Average monthly riders of all buses (in hundreds)",
+    ]  # fmt: skip
+    rows = [f"Month: {month} · {long}, men: {month} · {long}, women: 2" for month in range(1, 5)]
+    (table,) = tables_of(passages(rows))
+    assert [*QueryTable.of_parsed(table).columns][1:] == [f"{long}, men", f"{long}, women"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
@@ -13,14 +13,17 @@ from localcrag.crag.answering.unsure_tables import compute_unsure, confirmed
 from localcrag.crag.refinement.knowledge_strips import strip_at
 from localcrag.crag.state import QuestionState
 from localcrag.events import Degraded
-from localcrag.filters import parse
+from localcrag.filters import Filter, matches, parse
 from localcrag.protocols import PassageReader
-from localcrag.types import Passage, Strip
+from localcrag.types import Hit, Passage, Strip
 from tests.crag.test_aggregation import passages
 from tests.crag.test_pipeline import scripted
 from tests.crag.values import drained
 from tests.crag.world import World
 from tests.fakes.llm import ScriptedQueries
+
+if TYPE_CHECKING:
+    from localcrag.protocols import Vectors
 
 BATS = [
     "name: Noctule · roost: tree · sleep_total: 19.5 · young: 1 · sleepy: yes",
@@ -29,6 +32,7 @@ BATS = [
     "name: Grey bat · roost: cave · sleep_total: 19.1 · young: 2 · sleepy: no",
 ]
 IN_TREES = "SELECT COUNT(*) WHERE \"roost\" = 'tree'"
+DOCTORS = "SELECT COUNT(*) WHERE \"role\" = 'doctor'"
 IN_HOUSES = "SELECT COUNT(*) WHERE \"roost\" = 'house'"
 SPECIES = "How many species of the survey live in a tree?"
 WAKEFUL = "How many sleepy species live in a tree?"
@@ -38,6 +42,7 @@ MOST_SLEEP = 'SELECT "name" ORDER BY "sleep_total" DESC LIMIT 1'
 NAP = "How long a nap has the Noctule?"
 OF_NOCTULE = 'SELECT "sleep_total" WHERE "name" = \'Noctule\''
 OF_GREY_BAT = 'SELECT "sleep_total" WHERE "roost" = \'cave\''
+OF_GREY, OF_NAME = "How long a nap has the Grey bat?", 'SELECT "sleep_total" WHERE "name" = \'Grey bat\''
 OF_ONE_ROW = 'SELECT SUM("sleep_total") WHERE "roost" = \'cave\''
 
 
@@ -46,17 +51,40 @@ class OneDocument:
     """A store of the passages of one document."""
 
     of_document: Sequence[Passage]
+    others: Sequence[Passage] = ()
 
-    def passages(self, _documents: Mapping[str, str], *, limit: int) -> list[Passage]:
+    def passages(self, documents: Mapping[str, str], *, limit: int) -> list[Passage]:
         """All of them."""
-        return list(self.of_document[:limit])
+        every = (*self.of_document, *self.others)
+        return [passage for passage in every if passage.source in documents][:limit]
+
+    def search(
+        self, text: str, _vector: Vectors, *, k: int, filter: Filter | None = None
+    ) -> list[Hit]:  # the words are not heard
+        """All passages of the other documents."""
+        return [
+            Hit(passage, 0.0) for passage in self.others[:k] if filter is None or matches(filter, passage)
+        ]
 
 
-def asked(question: str, written: tuple[str, float] | None) -> tuple[QuestionState, list[Strip]]:
-    """A question with what a model writes of it, and the rows that were found with little probability."""
+def asked(
+    question: str,
+    written: tuple[str, float] | None,
+    elsewhere: tuple[list[str], str, tuple[str, float]] | None = None,
+) -> tuple[QuestionState, list[Strip]]:
+    """A question with what a model writes of it, and the rows that were found with little probability.
+
+    ``elsewhere`` are the rows of another document, a word of it, and what the model writes of those.
+    """
     world, document = World({"/a.txt": ""}, scripted("x")), passages(BATS)
-    model = ScriptedQueries({"Question": written}) if written else None
-    store = cast("PassageReader", OneDocument(document))
+    others = (
+        [replace(each, source="/other.csv", document="o") for each in passages(elsewhere[0])]
+        if elsewhere
+        else []
+    )
+    script = {elsewhere[1]: elsewhere[2]} if elsewhere else {}
+    model = ScriptedQueries({**script, "Question": written}) if written else None
+    store = cast("PassageReader", OneDocument(document, others))
     state = QuestionState(
         replace(world.adapters, store=store, query_model=model), world.options, question, question, None
     )
@@ -88,6 +116,9 @@ def asked(question: str, written: tuple[str, float] | None) -> tuple[QuestionSta
         pytest.param(NAP, (OF_NOCTULE, 0.8), "19.5", True, id="a look-up of the row that was found"),
         pytest.param(NAP, (OF_NOCTULE, 0.6), None, False, id="the same, improbable"),
         pytest.param(NAP, (OF_GREY_BAT, 0.8), None, False, id="a look-up of another row"),
+        pytest.param(OF_GREY, (OF_NAME, 0.8), "19.1", False, id="a look-up of one that is spelled"),
+        pytest.param(OF_GREY, (OF_NAME, 0.95), "19.1", True, id="the same, sure"),
+        pytest.param(OF_GREY, (OF_NAME, 0.7), None, False, id="the same, improbable"),
         pytest.param(
             "Wie viele Arten der Erhebung leben in einem tree?", (IN_TREES, 0.9), "2", False, id="German"
         ),
@@ -134,6 +165,30 @@ def test_no_table_is_read_through_which_the_filter_cuts() -> None:
     state, rows = asked(WEARY, (MOST_SLEEP, 0.9))
     state.filter = parse("page = 3")
     assert drained(compute_unsure(state, rows))[1] is None
+
+
+@pytest.mark.parametrize(
+    ("question", "written", "other", "value"),
+    [
+        ("How many doctors are there?", ("SELECT COUNT(*)", 0.5), (DOCTORS, 0.9), "2"),
+        ("How many doctors are there?", ("NONE", 0.9), (DOCTORS, 0.5), "2"),
+        ("How many doctors are there?", ("NONE", 0.9), (DOCTORS, 0.2), None),
+        ("How many doctors are there?", (IN_TREES, 0.5), (DOCTORS, 0.9), "2"),
+        ("How many doctors are there?", ("SELECT COUNT(*)", 0.7), (DOCTORS, 0.9), "4"),
+        ("How many are on our list?", ("NONE", 0.9), ("SELECT COUNT(*)", 0.9), None),
+        ("Who is a doctor?", ("NONE", 0.9), (DOCTORS, 0.9), None),
+    ],
+)
+def test_a_table_of_another_document_is_read_if_those_that_were_found_do_not_answer(
+    question: str, written: tuple[str, float], other: tuple[str, float], value: str | None
+) -> None:
+    """It is to be checked, and a cell of it stands in the question."""
+    staff = ["who: Ann · role: doctor", "who: Bo · role: nurse", "who: Cy · role: doctor"]
+    state, _ = asked(question, written, (staff, "role", other))
+    rows = [strip_at(passages(BATS)[0], 0, len(BATS[0]))]
+    _, found = drained(compute_unsure(state, [replace(row, score=0.1) for row in rows]))
+    assert (found[0].computation.value if found else None) == value
+    assert not (found and found[1])
 
 
 def test_tables_are_not_read_where_that_is_switched_off() -> None:

@@ -143,3 +143,21 @@ def test_the_objects_of_like_lists_below_keys_are_records_with_their_keys() -> N
 def test_records_below_keys_may_have_fields_that_few_others_have() -> None:
     hosts = {f"mail {n}": {"host": f"smtp{n}.example", "port": 465, f"rare {n}": n} for n in range(8)}
     assert told(hosts)[2] == "name: mail 2\nhost: smtp2.example\nport: 465\nrare 2: 2"
+
+
+def test_objects_below_keys_are_records_beside_what_is_told_of_all_of_them() -> None:
+    towns = {name: {"rain": at, "code": name[:2]} for at, name in enumerate(("oslo", "rome", "bern", "graz"))}
+    rows = told({"_unit": {"rain": "mm", "code": "two letters"}, **towns})
+    assert rows[0] == "_unit.rain: mm\n_unit.code: two letters"
+    assert rows[1:] == [f"name: {name}\nrain: {at}\ncode: {name[:2]}" for at, name in enumerate(towns)]
+
+
+def test_numbers_below_names_are_rows_and_settings_are_none() -> None:
+    rain = {f"Town {letter}": place * 1.5 for place, letter in enumerate("ABCDEFGH")}
+    assert told(rain)[:2] == ["name: Town A\nvalue: 0.0", "name: Town B\nvalue: 1.5"]
+    assert told({"rain": rain, "year": 2020})[-1] == "rain.name: Town H\nrain.value: 10.5"
+    assert len(told({name.lower().replace(" ", "_"): value for name, value in rain.items()})) == 1
+    assert len(told({**rain, "Town I": "none"})) == 1
+    assert len(told(dict(list(rain.items())[:7]))) == 1
+    days = {f"2024-0{month}-01": f"Feast {month}" for month in range(1, 9)}
+    assert told(days)[0] == "name: 2024-01-01\nvalue: Feast 1"

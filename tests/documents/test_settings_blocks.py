@@ -269,3 +269,23 @@ def test_records_in_braces_and_the_tables_of_an_array_are_rows() -> None:
 )
 def test_settings_that_are_no_records_keep_their_lines(text: str) -> None:
     assert (rows(text), settings_page(text).text) == ([], text)
+
+
+def test_numbers_below_names_are_rows_and_settings_are_none() -> None:
+    plants = [f"{kind} plant: {years}" for years, kind in enumerate("ABCDEFGHIJ", 20)]
+    text = "# service life\n# in years\n---\n" + "\n".join([*plants[:5], "# of these less", *plants[5:]])
+    assert rows(text)[:2] == ["name: A plant\nvalue: 20", "name: B plant\nvalue: 21"]
+    assert rows(text)[5] == "name: F plant\nvalue: 25\nremark: of these less"
+    assert len(rows(text)) == 10
+    assert rows(text.lower().replace(" plant", "_plant")) == []
+    assert rows("\n".join(f"# how long\n{line}" for line in plants)) == []
+    assert rows(text.replace("20", "no")) == []
+
+
+def test_what_stands_below_days_is_a_row_however_deep_it_stands() -> None:
+    days = "".join(
+        f"      0{month}-01:\n        name:\n          en: Feast {month}\n" for month in range(1, 5)
+    )
+    found = rows(f"holidays:\n  GE:\n    days:\n{days}")
+    assert found[0] == "key: 01-01\nname.en: Feast 1" and len(found) == 4
+    assert rows(f"holidays:\n  GE:\n    days:\n{days}".replace("0", "x")) == []

@@ -6,11 +6,12 @@ name nothing else. Code computes what it asks for, over all rows, and shows it a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from localcrag.crag.answering.aggregation import has_rows, table_passages
 from localcrag.crag.answering.query_answers import answer_of
+from localcrag.crag.doubts.sureness import asks_over_table
 from localcrag.crag.refinement.strip_kinds import is_row
 from localcrag.crag.state import ComputedAnswer, QuestionState
 from localcrag.crag.table_answers.parsed_tables import ParsedTable, tables_of
@@ -30,14 +31,16 @@ from localcrag.crag.table_queries.query_table import QueryTable
 from localcrag.crag.table_queries.said_values import SaidValues, said_values
 from localcrag.crag.table_queries.table_query import QueryError, TableQuery, parsed_query
 from localcrag.errors import ConstraintError, ContextOverflow
-from localcrag.filters import matches
+from localcrag.filters import And, Membership, Not, matches
 from localcrag.protocols import QueryModel
 from localcrag.types import Passage, Strip
 
 MAX_TABLES = 2
 """The most tables that the model reads for one question."""
-MAX_LOOKED_AT = 6
-"""The most passages whose tables are looked at."""
+LIKELY = 0.65
+"""The probability of a query from which on no other table is read."""
+MAX_LOOKED_AT, MAX_FOUND_ELSEWHERE = 6, 12
+"""The most passages whose tables are looked at, and that are searched for in other documents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,18 +58,40 @@ class QueriedTable:
 
 
 def queried(state: QuestionState, model: QueryModel, kept: Sequence[Strip]) -> QueriedTable | None:
-    """What a query over the first table of the best passages gives that answers; None if none does.
+    """What the likeliest query over a table of the best passages gives; None if none answers.
+
+    The next table is read only if the query over the one before is not likely. If none is, and the question
+    goes over the rows of some table, those of other documents are searched for: the rows of one table are
+    many passages alike, behind which another may not be found. It is to be checked, and has a cell that the
+    question says, which the tables that were found first have not.
 
     Args:
         state: the question and its adapters.
         model: the model that writes the query.
         kept: the strips that were found; the tables of those that are rows come first, the best first.
     """
-    for table in _tables(state, kept):
+    seen = set[str]()
+    best = _likeliest(state, model, _tables(state, _found(state, kept), seen))
+    is_settled = best is not None and (best.probability >= LIKELY or bool(best.query.conditions))
+    if not is_settled and asks_over_table(state.question):
+        other = _likeliest(state, model, _tables(state, _elsewhere(state, seen), seen))
+        if other is not None and other.query.conditions:
+            return replace(other, is_whole=False)
+    return best
+
+
+def _likeliest(state: QuestionState, model: QueryModel, tables: Iterable[ParsedTable]) -> QueriedTable | None:
+    """What the likeliest query over some tables gives, of which none is read behind a likely one."""
+    best: QueriedTable | None = None
+    for table in tables:
         read = read_query(model, state.question, table)
-        if read is not None and (answered := answered_by(read)) is not None:
-            return answered
-    return None
+        if read is None or (answered := answered_by(read)) is None:
+            continue
+        if best is None or answered.probability > best.probability:
+            best = answered
+        if best.probability >= LIKELY:
+            break
+    return best
 
 
 def answered_by(read: ReadQuery) -> QueriedTable | None:
@@ -127,19 +152,34 @@ def _are_alike(one: TableQuery | None, other: TableQuery | None) -> bool:
     return replace(one, conditions=()) == replace(other, conditions=())
 
 
-def _tables(state: QuestionState, kept: Sequence[Strip]) -> Iterator[ParsedTable]:
-    """The tables of the rows that are kept, and of the best passages, the best first, each once.
+def _found(state: QuestionState, kept: Sequence[Strip]) -> list[Passage]:
+    """The passages of the rows that are kept, and the best passages, the best first."""
+    ranked = sorted(state.grades, key=lambda grade: -(grade.confidence or 0.0))
+    rows = sorted((strip for strip in kept if is_row(strip)), key=lambda strip: -strip.score)
+    return [strip.passage for strip in rows] + [grade.hit.passage for grade in ranked[:MAX_LOOKED_AT]]
+
+
+def _elsewhere(state: QuestionState, seen: Collection[str]) -> Iterator[Passage]:
+    """The passages that a search finds in other documents."""
+    others = Not(Membership("source", tuple(seen))) if seen else None
+    parts = tuple(each for each in (state.filter, others) if each is not None)
+    filter = And(parts) if len(parts) > 1 else next(iter(parts), None)
+    (vector,) = state.adapters.embedder.encode_questions([state.question])
+    hits = state.adapters.store.search(state.question, vector, k=MAX_FOUND_ELSEWHERE, filter=filter)
+    yield from (hit.passage for hit in hits)
+
+
+def _tables(state: QuestionState, passages: Iterable[Passage], looked_at: set[str]) -> Iterator[ParsedTable]:
+    """The first tables of some passages, each once; their sources are added to those looked at.
 
     None through which the filter of the question cuts.
     """
-    ranked = sorted(state.grades, key=lambda grade: -(grade.confidence or 0.0))
-    rows = sorted((strip for strip in kept if is_row(strip)), key=lambda strip: -strip.score)
-    passages = [strip.passage for strip in rows] + [grade.hit.passage for grade in ranked[:MAX_LOOKED_AT]]
     seen: set[tuple[str, tuple[str, ...]]] = set()
     documents: dict[str, list[ParsedTable]] = {}
     for passage in passages:
         if not has_rows(passage):
             continue
+        looked_at.add(passage.source)
         if passage.source not in documents:
             documents[passage.source] = tables_of(table_passages(state, passage.source, passage.document))
         table = _table_of(documents[passage.source], passage)

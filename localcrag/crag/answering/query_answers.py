@@ -139,9 +139,9 @@ def _ranked_lines(
     assert query.key is not None
     superlative = f"the {place_words(query.offset + 1)}{operation_of(query, table)} {_name(query.key)}"
     for line in result.lines:
-        who = ", ".join(filter(None, line.texts))
+        who = ", ".join(filter(None, _shown(query, line, table)))
         label = _cell(table, table.label, line.rows[0])
-        is_named = any(label == text for text in line.texts)
+        is_named = label in _shown(query, line, table)
         beside = "" if is_named or not label else f" ({label})"
         if str(query.key) in map(str, query.targets):
             said = superlative.removeprefix("the ")
@@ -159,12 +159,12 @@ def _listed_lines(
     columns = [_name(target) for target in query.targets]
     label = table.label
     if len(result.lines) > 1 and len(columns) == 1:
-        told = [line.texts[0] for line in result.lines]
+        told = [_shown(query, line, table)[0] for line in result.lines]
         by_rows = len(set(told)) < len(told) or label not in columns
         if not by_rows or len(set(told)) == 1 or is_name(query, table):
             first: dict[str, int] = {}
-            for line in result.lines:
-                first.setdefault(line.texts[0], line.rows[0])
+            for text, line in zip(told, result.lines, strict=True):
+                first.setdefault(text, line.rows[0])
             listed = ", ".join(f"{text} {_mark(at, named)}" for text, at in first.items() if text)
             yield below_header(columns[0], listed)
             return
@@ -173,9 +173,21 @@ def _listed_lines(
         who = _cell(table, label, row)
         cells = ", ".join(f"{name} {text}" for name, text in zip(columns, line.texts, strict=True) if text)
         if len(columns) == 1:
-            cells = below_header(columns[0], line.texts[0])
+            cells = below_header(columns[0], _shown(query, line, table)[0])
         beside = f" ({who})" if who and label not in columns else ""
         yield f"{cells}{beside} {_mark(row, named)}"
+
+
+def _shown(query: TableQuery, line: ResultLine, table: QueryTable) -> list[str]:
+    """What the targets of a query of cells give for a row, the names of persons whole."""
+    chosen = {column for target in query.targets for column in _columns(target)}
+    is_part = not chosen >= {*table.name_parts}
+    return [
+        table.shown_cell(target.expression.column, line.rows[0])
+        if is_part and target.expression and target.expression.columns[0] in table.name_parts
+        else text
+        for target, text in zip(query.targets, line.texts, strict=True)
+    ]
 
 
 def is_name(query: TableQuery, table: QueryTable) -> bool:
@@ -264,7 +276,7 @@ def _columns(target: Target) -> Sequence[str]:
 
 
 def _cell(table: QueryTable, column: str, at: int) -> str:
-    return " ".join(table.columns[column].cells[at].split())
+    return table.shown_cell(column, at)
 
 
 def _mark(at: int, named: list[int]) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from localcrag.crag.answering.presumed_tables import presumed
 from localcrag.crag.answering.queried_tables import QueriedTable, queried
 from localcrag.crag.answering.query_answers import is_lookup
+from localcrag.crag.rows.spelled_rows import is_spelled_in
 from localcrag.crag.state import ComputedAnswer, QuestionState
 from localcrag.crag.table_answers.table_values import roots
 from localcrag.events import Computed, Degraded, Steps
@@ -71,9 +72,10 @@ def compute_unsure(state: QuestionState, kept: Sequence[Strip]) -> Steps[tuple[C
     if not is_sure and _is_of_one_row(read):
         return None
     if is_lookup(read.query):
-        is_sure = read.probability >= LOOKED_UP and _is_of_best_row(read, kept)
-        if not is_sure:
+        is_of_best = _is_of_best_row(read, kept)
+        if read.probability < LOOKED_UP or not (is_of_best or _is_of_spelled_row(read, state.question, kept)):
             return None
+        is_sure = is_of_best or is_sure
     yield Computed(read.answer.computation)
     return read.answer, read.is_whole and is_sure
 
@@ -101,6 +103,13 @@ def _is_of_best_row(read: QueriedTable, kept: Sequence[Strip]) -> bool:
     """Whether a query looks up cells of one row, which is the best strip."""
     best = max(kept, key=lambda strip: strip.score, default=None)
     return best is not None and [row.text for row in read.answer.rows] == [best.text]
+
+
+def _is_of_spelled_row(read: QueriedTable, question: str, kept: Sequence[Strip]) -> bool:
+    """Whether a query looks up the row of a cell that the question spells, and that nothing found has."""
+    values = [value for each in read.query.conditions if each.operator == "=" for value in each.values]
+    is_spelled = len(read.answer.rows) == 1 and any(is_spelled_in(value, question) for value in values)
+    return is_spelled and not any(value in strip.text for value in values for strip in kept)
 
 
 def _read(state: QuestionState, rows: Sequence[Strip]) -> QueriedTable | None:

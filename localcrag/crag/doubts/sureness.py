@@ -154,10 +154,9 @@ def goes_over_rows(state: QuestionState, kept: Sequence[Strip]) -> bool:
     best, question = max(kept, key=lambda strip: strip.score, default=None), state.question
     if best is None or not is_row(best):
         return False
-    reads = (asks_for_rows, asks_over_rows, asks_for_total, asks_over_groups)
     if _OF_ALL_ASKED.search(question) or _is_left_out(best, question):
         return True
-    over_rows = any(asks(question) for asks in reads) or _EXTREME_ASKED.search(question) is not None
+    over_rows = asks_over_table(question)
     if asks_for_total_of_years(question) or (asks_for_total(question) and _share_year(kept, best, question)):
         return True
     if not is_one_of_many(question, best):
@@ -166,6 +165,12 @@ def goes_over_rows(state: QuestionState, kept: Sequence[Strip]) -> bool:
         is_any = counts and tells_no_count(question, best)
         return is_any or (may_add_up and is_one_of_several(question, best, kept))
     return over_rows or (not things_asked_for(question) and _is_among_equals(best, kept, question))
+
+
+def asks_over_table(question: str) -> bool:
+    """Whether a question asks for a number, a total, an extreme or groups of the rows of some table."""
+    reads = (asks_for_rows, asks_over_rows, asks_for_total, asks_over_groups)
+    return any(asks(question) for asks in reads) or _EXTREME_ASKED.search(question) is not None
 
 
 def _is_left_out(row: Strip, question: str) -> bool:

@@ -11,7 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence, Set
 
-from localcrag.crag.questions.calendar_dates import are_shared, dates_of
+from localcrag.crag.questions.calendar_dates import are_shared, dates_of, day_of
 from localcrag.crag.questions.query_terms import (
     IN_WORDS,
     ORDINALS,
@@ -229,6 +229,23 @@ def of_the_entry(cut: Sequence[Strip], question: str) -> list[Strip]:
     if not any(are_shared(day, asked) for day in days):
         return list(cut)
     return [strip for strip, day in zip(cut, days, strict=True) if not day or are_shared(day, asked)]
+
+
+def of_the_day(cut: Sequence[Strip], question: str) -> list[Strip]:
+    """The strips without rows of other days, of documents with rows of the one day that a question names.
+
+    It names the day with its year: to a judge, who reads days in pieces, the rows of a week are all alike.
+    """
+    days = set(filter(day_of, dates_of(question)))
+    if len(days) != 1:
+        return list(cut)
+    told = {span(strip) for strip in cut if is_row(strip) and tells_figure(strip, days)}
+    documents = {strip.passage.document for strip in cut if span(strip) in told}
+    return [
+        strip
+        for strip in cut
+        if not is_row(strip) or span(strip) in told or strip.passage.document not in documents
+    ]
 
 
 def _of_the_range(rows: Sequence[Strip], question: str) -> list[Strip]:

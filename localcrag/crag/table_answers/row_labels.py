@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from localcrag.crag.table_answers.parsed_tables import ParsedRow, ParsedTable
 from localcrag.crag.table_answers.table_values import FLAGS, TEMPORAL, ColumnKind, column_values
 
 _CODE = re.compile(r"(?=\S*\d)[\w./-]{1,12}")
 """A cell that tells a row apart and does not name it: "K-116"."""
-_FIRST_NAME = re.compile(r"(?:first|given|fore)[\W_]?names?|vorname|prénom", re.IGNORECASE)
-_LAST_NAME = re.compile(r"(?:last|family|sur)[\W_]?names?|(?:nach|familien)name", re.IGNORECASE)
+_FIRST_NAME = re.compile(
+    r"(?:first|given|fore)[\W_]?names?|names?[\W_](?:first|given)|vorname|prénom", re.IGNORECASE
+)
+_LAST_NAME = re.compile(
+    r"(?:last|family|sur)[\W_]?names?|names?[\W_](?:last|family)|(?:nach|familien)name", re.IGNORECASE
+)
 _NAMING = re.compile(r"(?:^|[\W_])name$", re.IGNORECASE)
 """The name of a column that names what the rows are: "Name", "team_name"."""
 _WORDS = re.compile(r"(?=.*[^\W\d_]{3})[^\W\d_][^·]{2,60}")
@@ -33,8 +37,13 @@ def name_header(table: ParsedTable, column: str) -> str:
 
 def parts_of_names(table: ParsedTable) -> tuple[str, ...]:
     """The columns of the first and the last names of persons, in this order; none without both."""
-    firsts = [column for column in table.columns if _FIRST_NAME.fullmatch(table.wording(column))]
-    lasts = [column for column in table.columns if _LAST_NAME.fullmatch(table.wording(column))]
+    return name_parts({column: table.wording(column) for column in table.columns})
+
+
+def name_parts(columns: Mapping[str, str]) -> tuple[str, ...]:
+    """Those of some columns, by their wording, that have the first and the last names; none without both."""
+    firsts = [column for column, wording in columns.items() if _FIRST_NAME.fullmatch(wording)]
+    lasts = [column for column, wording in columns.items() if _LAST_NAME.fullmatch(wording)]
     return (*firsts, *lasts) if len(firsts) == len(lasts) == 1 else ()
 
 

@@ -165,7 +165,10 @@ def _is_group(target: Target, group: str) -> bool:
 
 
 def _meets(table: QueryTable, condition: Condition, at: int) -> bool:
-    """Whether a row meets a condition; a missing cell meets none but IS NULL and !=."""
+    """Whether a row meets a condition; a missing cell meets none but IS NULL and !=.
+
+    A cell that lists several things is equal to each of them.
+    """
     column = table.columns[condition.column]
     cell, operator = column.cells[at], condition.operator
     if operator in ("IS NULL", "IS NOT NULL"):
@@ -177,13 +180,13 @@ def _meets(table: QueryTable, condition: Condition, at: int) -> bool:
             return _compared(left, operator, right)
         return operator in ("=", "!=") and (_folded(cell) == _folded(other.cells[at])) is (operator == "=")
     if operator == "IN":
-        return _folded(cell) in map(_folded, condition.values)
+        return any(_is_or_lists(column, cell, value) for value in condition.values)
     if operator == "LIKE":
         return _has(column, at, condition.values[0])
     if is_missing(cell):
         return operator == "!="
     if operator in ("=", "!=") and condition.are_texts:
-        is_equal = _folded(cell) == _folded(condition.values[0]) or (
+        is_equal = _is_or_lists(column, cell, condition.values[0]) or (
             _literal(column, condition.values[0]) is not None
             and _literal(column, condition.values[0]) == _value(column, at)
         )
@@ -197,6 +200,11 @@ def _meets(table: QueryTable, condition: Condition, at: int) -> bool:
     if operator == "BETWEEN":
         return _compared(value, ">=", bounds[0]) and _compared(value, "<=", bounds[1])
     return _compared(value, operator, bounds[0])
+
+
+def _is_or_lists(column: QueryColumn, cell: str, value: str) -> bool:
+    """Whether a cell is a value, or one of several things that it lists is: "7, 14" has the line 14."""
+    return _folded(cell) == _folded(value) or _folded(value) in column.things.get(cell, ())
 
 
 def _compared(left: Value, operator: str, right: Value | None) -> bool:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time
 from decimal import Decimal
 from functools import cached_property
+from textwrap import shorten
 
 from localcrag.crag.table_answers.parsed_tables import ParsedRow, ParsedTable
+from localcrag.crag.table_answers.row_labels import name_parts
 from localcrag.crag.table_answers.table_totals import totals_of
 from localcrag.crag.table_answers.table_values import (
     ColumnKind,
@@ -21,11 +25,17 @@ from localcrag.crag.table_answers.table_values import (
 
 MAX_LISTED_VALUES = 6
 """The most different cells of a column that are all shown, and may all be asked for in other words."""
+MAX_NAME_CHARACTERS = 56
+"""The most characters of the name of a column that are shown."""
 _MAX_LISTED_CHARACTERS = 32
 _SHOWN_EXAMPLES = 2
 _MAX_EXAMPLE_CHARACTERS = 28
 _MIN_READ_SHARE = 0.75
 """How many of the cells of a column must be numbers or dates if the others are to count as missing."""
+_SEVERAL = re.compile(r"\s*[;|]\s*|\s*[,/&+]\s+|(?<!\d),(?!\d)|\s+and\s+")
+"""What stands between the several things that a cell lists: "Drama, Comedy", "7, 14"."""
+MIN_LISTING_CELLS, MIN_KNOWN_SHARE = 3, 0.8
+"""How many different cells of a column list things, and which share of these another cell has as well."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +86,17 @@ class QueryColumn:
         """The words of each different cell, for comparison."""
         return {cell: roots(cell) for cell in self.distinct}
 
+    @cached_property
+    def things(self) -> Mapping[str, tuple[str, ...]]:
+        """The things that cells list, in lower case, by the cell; of names such as "Smith, John" none."""
+        parts = {cell: tuple(_SEVERAL.split(cell.casefold())) for cell in self.distinct}
+        having = Counter(thing for things in parts.values() for thing in set(things))
+        listing = {cell: things for cell, things in parts.items() if len(things) > 1 and all(things)}
+        told = [thing for things in listing.values() for thing in things]
+        known = sum(having[thing] > 1 for thing in told)
+        is_list = len(listing) >= MIN_LISTING_CELLS and known >= MIN_KNOWN_SHARE * len(told)
+        return listing if is_list and not self.is_ordered else {}
+
     def described(self) -> str:
         """Its kind and some of its cells, as the language model reads them."""
         if self.is_ordered:
@@ -119,7 +140,9 @@ class QueryTable:
         total_rows = totals_of(table).rows
         rows = tuple(row for at, row in enumerate(table.rows) if at not in total_rows)
         headers = [table.header(column) for column in table.columns]
-        shown = headers if len(set(headers)) == len(headers) else list(table.columns)
+        headers = headers if len(set(headers)) == len(headers) else list(table.columns)
+        short = [_begun(header) for header in headers]
+        shown = short if len(set(short)) == len(short) else headers
         by_name = {
             name: _column(name, tuple(row.cells.get(column, "").strip() for row in rows))
             for name, column in zip(shown, table.columns, strict=True)
@@ -130,12 +153,25 @@ class QueryTable:
         """The table with some of its columns."""
         return replace(self, columns={name: self.columns[name] for name in names})
 
+    @cached_property
+    def name_parts(self) -> tuple[str, ...]:
+        """The columns of the first and the last names of persons; none without both."""
+        return name_parts({name: name for name in self.columns})
+
+    def shown_cell(self, column: str, at: int) -> str:
+        """A cell as an answer shows it; of a part of the name of a person the whole name: "Ann Lee"."""
+        parts = self.name_parts if column in self.name_parts else (column,)
+        return " ".join(" ".join(self.columns[part].cells[at].split()) for part in parts).strip()
+
     @property
     def label(self) -> str:
         """The name of the column that tells the rows apart: the first of texts that are all different.
 
-        Without one the first column, if that has dates that are all different, else the first of texts.
+        That of the first names of persons, if their last names stand beside them. Without one the first
+        column, if that has dates that are all different, else the first of texts.
         """
+        if self.name_parts:
+            return self.name_parts[0]
         columns = list(self.columns.values())
         texts = [column for column in columns if not column.is_ordered]
         days = [column for column in columns[:1] if column.typed.kind is ColumnKind.DATE]
@@ -153,6 +189,11 @@ def plain_value(value: Value) -> str:
     if isinstance(value, datetime):
         return value.isoformat(sep=" ", timespec="minutes")
     return value.isoformat() if isinstance(value, date) else time.isoformat(value, timespec="minutes")
+
+
+def _begun(name: str) -> str:
+    """The name of a column; of one that is a sentence the first words, which a model can spell."""
+    return name if len(name) <= MAX_NAME_CHARACTERS else shorten(name, MAX_NAME_CHARACTERS, placeholder="")
 
 
 def _column(name: str, cells: tuple[str, ...]) -> QueryColumn:

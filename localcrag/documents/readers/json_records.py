@@ -8,12 +8,22 @@ from collections.abc import Iterator
 from localcrag.documents.block_text import BlockText
 from localcrag.documents.extracted import Limits
 from localcrag.documents.readers.json_tables import with_tables
-from localcrag.documents.record_blocks import MAX_DEPTH, Json, are_alike, is_table, record_blocks, shown
+from localcrag.documents.record_blocks import (
+    MAX_DEPTH,
+    Json,
+    are_alike,
+    are_values_of_names,
+    is_table,
+    record_blocks,
+    shown,
+)
 from localcrag.errors import UnreadableError
 from localcrag.types import BlockKind, Page
 
 MIN_KEYED_RECORDS = 4
 """The fewest objects below keys that are records of one table."""
+_REMARK_MARKS = ("_", "$", "@", "#")
+"""What the name of a key begins with that tells of the whole object."""
 
 
 def read_json(text: str, limits: Limits) -> Page | None:
@@ -63,18 +73,30 @@ def _with_records(value: Json, depth: int = MAX_DEPTH) -> Json:
     """A value in which objects of like objects are lists of records, each with its key as the first field.
 
     So ``{"Oslo": {"zone": 1}, "Rome": {"zone": 2}, …}`` has a row for each town, and so have the objects of
-    lists below keys: ``{"Best song": [{"film": "Moana"}, …], …}``. Other lists stay as they are.
+    lists below keys: ``{"Best song": [{"film": "Moana"}, …], …}``; what stands below ``_source``, ``$schema``
+    and the like is apart from them. So has each of many numbers: ``{"Oslo": 12.5, …}``. Other lists stay as
+    they are.
     """
     if not isinstance(value, dict) or not depth:
         return value
+    if values := _plain(value):
+        return [{"name": key, "value": each} for key, each in values.items()]
     inner = {key: _with_records(item, depth - 1) for key, item in value.items()}
-    records = {key: _like(item) for key, item in inner.items()}
+    records = {key: _like(item) for key, item in inner.items() if not key.startswith(_REMARK_MARKS)}
     keyed = [(key, record) for key, of_key in records.items() for record in of_key]
-    is_keyed = len(inner) >= MIN_KEYED_RECORDS and all(records.values())
+    is_keyed = len(records) >= MIN_KEYED_RECORDS and all(records.values())
     if not is_keyed or not are_alike([record for _, record in keyed]):
         return inner
+    remarks = {key: item for key, item in inner.items() if key not in records}
     name = "key" if any("name" in record for _, record in keyed) else "name"
-    return [{name: key, **record} for key, record in keyed]
+    rows: list[Json] = [{name: key, **record} for key, record in keyed]
+    return [remarks, *rows] if remarks else rows
+
+
+def _plain(value: dict[str, Json]) -> dict[str, Json]:
+    """The values below the keys of an object that are rows of one table; else none."""
+    are_plain = not any(isinstance(each, (dict, list, bool)) for each in value.values())
+    return value if are_plain and are_values_of_names({key: str(each) for key, each in value.items()}) else {}
 
 
 def _like(value: Json) -> list[dict[str, Json]]:

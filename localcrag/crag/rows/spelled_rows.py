@@ -1,0 +1,56 @@
+"""The row of a table with a cell that a question spells, where nothing that was found has it.
+
+"How much did *Viet Nam* produce?" is answered by the row of Viet Nam if by any, however little the judge
+makes of a row of numbers, and not by a probable row of something else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from localcrag.crag.questions.query_terms import STOP_WORDS, folded
+from localcrag.crag.refinement.knowledge_strips import strip_at, strips
+from localcrag.crag.refinement.strip_kinds import cells_of, is_row, named_cell
+from localcrag.types import Passage, Strip
+
+MAX_SCORE = 0.5
+"""The probability from which on what was found stays, whatever it has."""
+MIN_CHARACTERS = 3
+"""The fewest characters of a name."""
+
+
+def with_spelled_row(kept: Sequence[Strip], question: str, passages: Iterable[Passage]) -> list[Strip]:
+    """The strips; in their place, the one row among some passages that has a name which the question spells.
+
+    They stay if one of them has the name, or is more probable than not.
+    """
+    best = max((strip.score for strip in kept), default=0.0)
+    if not kept or best >= MAX_SCORE:
+        return list(kept)
+    rows = {
+        row.text: (row, names)
+        for passage in passages
+        for row in strips(passage)
+        if is_row(row) and (names := _names_of(row, question))
+    }
+    if len(rows) != 1:
+        return list(kept)
+    [(row, names)] = rows.values()
+    if any(name.casefold() in strip.text.casefold() for name in names for strip in kept):
+        return list(kept)
+    return [strip_at(row.passage, row.start, row.end, best)]
+
+
+def _names_of(row: Strip, question: str) -> set[str]:
+    """The cells of a row that a question spells as they are written, and that are names."""
+    return {value for cell in cells_of(row) if is_spelled_in(value := named_cell(cell)[1].strip(), question)}
+
+
+def is_spelled_in(value: str, question: str) -> bool:
+    """Whether a question has a value as it stands, behind its first word, and it is no word in lower case."""
+    is_name = len(value) >= MIN_CHARACTERS and any(map(str.isalpha, value)) and not value.islower()
+    if not is_name and (value.isascii() or len(value) < MIN_CHARACTERS):
+        return False
+    found = re.search(rf"(?<!\w){re.escape(value)}(?!\w)", question)
+    return found is not None and found.start() > 0 and folded(value) not in STOP_WORDS
