@@ -175,7 +175,7 @@ def test_no_table_is_read_through_which_the_filter_cuts() -> None:
         ("How many doctors are there?", ("NONE", 0.9), (DOCTORS, 0.2), None),
         ("How many doctors are there?", (IN_TREES, 0.5), (DOCTORS, 0.9), "2"),
         ("How many doctors are there?", ("SELECT COUNT(*)", 0.7), (DOCTORS, 0.9), "4"),
-        ("How many are on our list?", ("NONE", 0.9), ("SELECT COUNT(*)", 0.9), None),
+        (WEARY, ("NONE", 0.9), ("SELECT COUNT(*)", 0.9), None),
         ("Who is a doctor?", ("NONE", 0.9), (DOCTORS, 0.9), None),
     ],
 )
