@@ -302,7 +302,8 @@ def test_persons_are_named_by_both_of_their_names() -> None:
         ("SELECT \"name_given\", \"name_family\" WHERE \"street\" = 'Elm Row 70'",
          "name_given Ann, name_family Lee [1]"),
     ):  # fmt: skip
-        read = read_query(ScriptedQueries({" ": (sql, 0.95)}), "Who is it?", table)
+        asked = "Who lives at Elm Row 70?" if "street" in sql else "Who is the youngest?"
+        read = read_query(ScriptedQueries({" ": (sql, 0.95)}), asked, table)
         assert read is not None
         found = answered_by(read)
         assert found is not None and found.answer.text.partition("\n")[0] == told
