@@ -14,7 +14,7 @@ from localcrag.crag.judges.passage_scores import moved_by, strip_scores
 from localcrag.crag.judges.yes_no_choices import ask_each
 from localcrag.crag.policy import confidences_of, nearest, relevant
 from localcrag.crag.refinement.knowledge_strips import statements, whole, wholes
-from localcrag.crag.refinement.release_headings import release_heading
+from localcrag.crag.refinement.release_headings import asks_for_release, release_heading
 from localcrag.crag.refinement.strip_context import in_context
 from localcrag.crag.refinement.strip_filter import refine, standing_out
 from localcrag.crag.refinement.strip_kinds import says_more
@@ -23,8 +23,10 @@ from localcrag.crag.refinement.task_states import without_unasked_tasks
 from localcrag.crag.rows.row_selection import narrowed_to_rows, of_the_day, of_the_entry
 from localcrag.crag.state import QuestionState
 from localcrag.events import Degraded, Refined, Steps
-from localcrag.types import Choice, Grade, Passage, Strip, StripKind, Verdict
+from localcrag.types import Choice, Grade, Origin, Passage, Strip, StripKind, Verdict
 
+MAX_PASSAGES_OF_RELEASES = 600
+"""The most passages of a document in which the heading of a release is looked for."""
 MODEL_STRIP_FLOOR = 0.5
 """The P(yes) that a strip must reach if the language model judges it, for lack of an evaluator."""
 WINDOW_FLOOR = 0.5
@@ -53,7 +55,7 @@ def select_evidence(state: QuestionState) -> Steps[list[Strip]]:
     sentence, since the answer goes over several, windows of them are tried, which must be more probable than
     not, or stand out. The day of a release is told by the heading of its entry alone.
     """
-    if told := release_heading(state.question, [grade.hit.passage for grade in state.grades]):
+    if told := _release(state):
         yield Refined((told,), 0)
         return [told]
     thresholds = state.adapters.grader.thresholds
@@ -84,6 +86,18 @@ def select_evidence(state: QuestionState) -> Steps[list[Strip]]:
     if dropped or state.options.strips is not StripKind.NONE:
         yield Refined(tuple(kept), dropped)
     return kept
+
+
+def _release(state: QuestionState) -> Strip | None:
+    """The heading of the release whose day is asked for, also in passages that the search did not find."""
+    if not asks_for_release(state.question):
+        return None
+    found = [grade.hit.passage for grade in state.grades]
+    if told := release_heading(state.question, found):
+        return told
+    documents = {passage.source: passage.document for passage in found if passage.origin is not Origin.WEB}
+    every = state.adapters.store.passages(documents, limit=MAX_PASSAGES_OF_RELEASES)
+    return release_heading(state.question, every)
 
 
 def _less_relevant(grades: Sequence[Grade], relevant: Sequence[Grade]) -> list[Grade]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from localcrag.calibration.scale import log_odds
 from localcrag.crag.questions.calendar_dates import are_shared, is_day, months_asked
-from localcrag.crag.questions.codes import codes_of, has_code
+from localcrag.crag.questions.codes import codes_of, has_code, names_of
 from localcrag.crag.questions.document_versions import of_asked_version
 from localcrag.crag.questions.query_terms import figures_asked, figures_of
 from localcrag.crag.refinement.asked_options import with_asked_option
@@ -38,6 +38,8 @@ LEAST_EVALUATOR_WEIGHT = SIMILARITY_WEIGHT
 
 MAX_PASSAGES_OF_TABLES = 600
 """The most passages of a document with a table in which the part with a day is looked for."""
+MAX_NAMES = 3
+"""The most names of a question that are searched for."""
 _LONG_NUMBER = re.compile(r"(?<![\w.])\d[\d.,:/-]*\d(?!\w)")
 """A number of two digits or more."""
 
@@ -102,9 +104,9 @@ class Retriever:
         """The hits that go on to grading; yields Reranked if there is an evaluator.
 
         The part of a table that has the day of the question is among them if another part of it is, a
-        passage with the option that is asked for or with a code of the question if there is one, or with the
-        row of a code that something shows.
-        There are none of another version of a document than the one asked for.
+        passage with the option that is asked for or with a code or a name of the question if there is one, or
+        with the row of a code that something shows. There are none of another version of a document than the
+        one asked for.
 
         Args:
             found: hits in the order of their search.
@@ -119,7 +121,8 @@ class Retriever:
             of_day = self._of_the_day(best, found, question, filter)
             best = [*best[:-1], of_day[0]] if of_day else best
             best = with_asked_option(best, found, question)
-            best = with_codes(best, [*found, *self._with_codes_of(found, question, filter)], question)
+            best = with_codes(best, [*found, *self._having(codes_of(question), found, filter)], question)
+            best = with_names(best, [*found, *self._named(question, found, filter)], question)
             best = self._with_reported_row(best, found, question, filter)
         if self.evaluator and best:
             best = best if as_question else [replace(hit, similarity=None) for hit in best]
@@ -162,17 +165,20 @@ class Retriever:
         ]
         return sorted(parts, key=lambda hit: order.index(hit.passage.source))
 
-    def _with_codes_of(self, found: Sequence[Hit], question: str, filter: Filter | None) -> list[Hit]:
-        """The hits of a search for the codes of a question that no passage found has, if there are any."""
-        missing = [
-            code for code in codes_of(question) if not any(has_code(hit.passage, code) for hit in found)
-        ]
+    def _having(self, codes: Sequence[str], found: Sequence[Hit], filter: Filter | None) -> list[Hit]:
+        """The hits of a search for the codes or names that no passage found has, if there are any."""
+        missing = [code for code in codes if not any(has_code(hit.passage, code) for hit in found)]
         if not missing:
             return []
         text = " ".join(missing)
         (vector,) = self.embedder.encode_questions([text])
         hits = distinct(self.store.search(text, vector, k=self._search_depth, filter=filter))
         return [replace(hit, similarity=None) for hit in hits]
+
+    def _named(self, question: str, found: Sequence[Hit], filter: Filter | None) -> list[Hit]:
+        """The hits with names of a question, of a search for each name that no passage found has."""
+        names = names_of(question)[:MAX_NAMES]
+        return [hit for name in names for hit in self._having([name], found, filter)]
 
     def _with_reported_row(
         self, best: Sequence[Hit], found: Sequence[Hit], question: str, filter: Filter | None
@@ -231,6 +237,17 @@ def with_codes(best: Sequence[Hit], found: Sequence[Hit], question: str) -> list
     if not codes or having is None or not any(has_code(having.passage, code) for code in codes):
         return list(best)
     return [*best[:-1], having]
+
+
+def with_names(best: Sequence[Hit], found: Sequence[Hit], question: str) -> list[Hit]:
+    """The best hits, the last one replaced by the first hit found with a name that none of them has.
+
+    "PostgreSQL License" stands in one row of a list, and to an evaluator the rows of licences are all alike.
+    """
+    missing = [name for name in names_of(question) if not any(has_code(hit.passage, name) for hit in best)]
+    having = (hit for name in missing for hit in found if has_code(hit.passage, name))
+    first = next(having, None)
+    return [*best[:-1], first] if first else list(best)
 
 
 def has_figure(passage: Passage, figures: Set[str]) -> bool:

@@ -25,7 +25,8 @@ def test_the_one_row_that_is_spelled_takes_the_place_of_one_that_is_not() -> Non
     assert with_spelled_row(found, "How many GWh are there in all?", [OTHER, TABLE]) == found
     assert with_spelled_row(found, "How much of Viet Nam or Yemen?", [OTHER, TABLE]) == found
     assert with_spelled_row([named, unnamed], ASKED, [TABLE]) == [named, unnamed]
-    assert with_spelled_row([], ASKED, [TABLE]) == []
+    assert [strip.text for strip in with_spelled_row([], ASKED, [TABLE])] == [named.text]
+    assert with_spelled_row([], "How much of Yemen?", [TABLE]) == []
     probable = [replace(strip, score=0.6) for strip in found]
     assert with_spelled_row(probable, ASKED, [OTHER, TABLE]) == probable
 
@@ -34,7 +35,8 @@ def test_the_one_row_that_is_spelled_takes_the_place_of_one_that_is_not() -> Non
     ("value", "question", "is_spelled"),
     [
         ("Viet Nam", ASKED, True),
-        ("viet nam", ASKED, False),
+        ("viet nam", ASKED, True),
+        ("Viet Nam", ASKED.lower(), False),
         ("Viet", "Did the Vietcong win?", False),
         ("gǂq", "Where is gǂq made?", True),
         ("palatal", "What is palatal?", False),

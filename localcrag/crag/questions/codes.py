@@ -1,4 +1,4 @@
-"""Codes and abbreviations of a question: words that stand for one thing and are written in one way only."""
+"""Codes, abbreviations and names of a question: words that stand for one thing, as it is written."""
 
 from __future__ import annotations
 
@@ -25,6 +25,11 @@ _RELEASE = re.compile(
 _STRESSED = STOP_WORDS | ASKING_WORDS | {"every", "never", "no", "not", "now", "only", "own"}
 _STRESSED -= {"it", "us"}
 """Words that are written in capitals for stress."""
+_NAME = re.compile(
+    r"(?<=[^\W\d_] )(?P<name>[A-ZÀ-Þ][\w'’-]*(?: [A-ZÀ-Þ][\w'’-]*)+)"
+    r"|(?<![\w-])(?P<joined>[^\W\d_]*[a-zß-ÿ][A-ZÀ-Þ][^\W\d_]*)(?![\w-])"
+)
+"""A name of several words with capitals, behind the first word, or of one with a capital inside."""
 _SMALL_LETTER = re.compile(r"[a-zß-ÿ]{2}")
 
 
@@ -46,6 +51,13 @@ def _code_in(word: str) -> str:
     if version := _VERSION.fullmatch(word):
         return "" if dates_of(word) else version[1]
     return word if _ABBREVIATION.fullmatch(word) or _OF_LETTERS_AND_DIGITS.fullmatch(word) else ""
+
+
+def names_of(question: str) -> list[str]:
+    """The names that a question spells, each once: "Viet Nam", "PostgreSQL License", "RasMol"."""
+    if not _SMALL_LETTER.search(question):
+        return []
+    return list(dict.fromkeys(match[0] for match in _NAME.finditer(question)))
 
 
 def has_code(passage: Passage, code: str) -> bool:

@@ -25,6 +25,15 @@ _OF_RELEASES = terms(
 )
 
 
+def asks_for_release(question: str) -> bool:
+    """Whether a question asks for the day on which a release came out."""
+    return _DAY_ASKED.search(question.strip()) is not None and len(_versions(question)) == 1
+
+
+def _versions(question: str) -> list[str]:
+    return [code for code in codes_of(question) if code[0].isdigit()]
+
+
 def release_heading(question: str, passages: Sequence[Passage]) -> Strip | None:
     """The heading with the number of the release whose day a question asks for; None without one.
 
@@ -34,18 +43,16 @@ def release_heading(question: str, passages: Sequence[Passage]) -> Strip | None:
         question: the question.
         passages: the passages that were found, with that of the entry.
     """
-    if not _DAY_ASKED.search(question.strip()):
+    if not asks_for_release(question):
         return None
-    versions = [code for code in codes_of(question) if code[0].isdigit()]
-    if len(versions) != 1:
-        return None
-    subject = terms_asked_for(question) - _OF_RELEASES - terms(versions[0])
+    (version,) = _versions(question)
+    subject = terms_asked_for(question) - _OF_RELEASES - terms(version)
     about = {passage.document for passage in passages if subject & terms(passage.judged)} if subject else None
     found = [
         strip
         for passage in passages
         if about is None or passage.document in about
-        for strip in _entries(passage, versions[0])
+        for strip in _entries(passage, version)
     ]
     return found[0] if len({strip.text for strip in found}) == 1 else None
 

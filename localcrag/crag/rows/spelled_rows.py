@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from localcrag.crag.questions.codes import names_of
 from localcrag.crag.questions.query_terms import STOP_WORDS, folded
 from localcrag.crag.refinement.knowledge_strips import strip_at, strips
 from localcrag.crag.refinement.strip_kinds import cells_of, is_row, named_cell
@@ -16,6 +17,8 @@ from localcrag.types import Passage, Strip
 
 MAX_SCORE = 0.5
 """The probability from which on what was found stays, whatever it has."""
+LEAST_SCORE = 0.1
+"""The probability of such a row where nothing was found."""
 MIN_CHARACTERS = 3
 """The fewest characters of a name."""
 
@@ -23,11 +26,13 @@ MIN_CHARACTERS = 3
 def with_spelled_row(kept: Sequence[Strip], question: str, passages: Iterable[Passage]) -> list[Strip]:
     """The strips; in their place, the one row among some passages that has a name which the question spells.
 
-    They stay if one of them has the name, or is more probable than not.
+    They stay if one of them has the name, or is more probable than not. Where there are none, the name has
+    several words, or a capital inside it.
     """
-    best = max((strip.score for strip in kept), default=0.0)
-    if not kept or best >= MAX_SCORE:
+    best = max((strip.score for strip in kept), default=LEAST_SCORE)
+    if best >= MAX_SCORE:
         return list(kept)
+    spelled = set(names_of(question))
     rows = {
         row.text: (row, names)
         for passage in passages
@@ -37,6 +42,8 @@ def with_spelled_row(kept: Sequence[Strip], question: str, passages: Iterable[Pa
     if len(rows) != 1:
         return list(kept)
     [(row, names)] = rows.values()
+    if not kept and not names & spelled:
+        return []
     if any(name.casefold() in strip.text.casefold() for name in names for strip in kept):
         return list(kept)
     return [strip_at(row.passage, row.start, row.end, best)]
@@ -48,9 +55,10 @@ def _names_of(row: Strip, question: str) -> set[str]:
 
 
 def is_spelled_in(value: str, question: str) -> bool:
-    """Whether a question has a value as it stands, behind its first word, and it is no word in lower case."""
-    is_name = len(value) >= MIN_CHARACTERS and any(map(str.isalpha, value)) and not value.islower()
-    if not is_name and (value.isascii() or len(value) < MIN_CHARACTERS):
+    """Whether a question has a value behind its first word, as a name: with a capital, or foreign letters."""
+    if len(value) < MIN_CHARACTERS or not any(map(str.isalpha, value)) or folded(value) in STOP_WORDS:
         return False
-    found = re.search(rf"(?<!\w){re.escape(value)}(?!\w)", question)
-    return found is not None and found.start() > 0 and folded(value) not in STOP_WORDS
+    found = re.search(rf"(?<!\w){re.escape(value)}(?!\w)", question, re.IGNORECASE)
+    if found is None or not found.start():
+        return False
+    return not found[0].islower() or (not value.isascii() and found[0] == value)

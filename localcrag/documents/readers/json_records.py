@@ -23,7 +23,7 @@ from localcrag.types import BlockKind, Page
 MIN_KEYED_RECORDS = 4
 """The fewest objects below keys that are records of one table."""
 _REMARK_MARKS = ("_", "$", "@", "#")
-"""What the name of a key begins with that tells of the whole object."""
+"""What a key begins with that tells of the whole object, and is above its records."""
 
 
 def read_json(text: str, limits: Limits) -> Page | None:
@@ -58,8 +58,21 @@ def _add_json(made: BlockText, text: str, *, is_item: bool = False) -> bool:
         return False
     except RecursionError as error:
         raise UnreadableError("JSON nested too deeply") from error
-    add_records(made, [value] if is_item else _with_records(with_tables(value)))
+    remarks, rest = ({}, value) if is_item else _remarks_apart(value)
+    records = _with_records(with_tables(rest))
+    if remarks and not isinstance(records, list):
+        remarks, records = {}, _with_records(with_tables(value))
+    made.add(BlockKind.PARAGRAPH, "\n".join(record_blocks(remarks)))
+    add_records(made, [value] if is_item else records)
     return True
+
+
+def _remarks_apart(value: Json) -> tuple[dict[str, Json], Json]:
+    """What stands below ``_source``, ``$schema`` and the like in an object, and the object without it."""
+    if not isinstance(value, dict):
+        return {}, value
+    remarks = {key: item for key, item in value.items() if key.startswith(_REMARK_MARKS)}
+    return remarks, {key: item for key, item in value.items() if key not in remarks}
 
 
 def add_records(made: BlockText, value: Json) -> None:
@@ -73,24 +86,21 @@ def _with_records(value: Json, depth: int = MAX_DEPTH) -> Json:
     """A value in which objects of like objects are lists of records, each with its key as the first field.
 
     So ``{"Oslo": {"zone": 1}, "Rome": {"zone": 2}, …}`` has a row for each town, and so have the objects of
-    lists below keys: ``{"Best song": [{"film": "Moana"}, …], …}``; what stands below ``_source``, ``$schema``
-    and the like is apart from them. So has each of many numbers: ``{"Oslo": 12.5, …}``. Other lists stay as
-    they are.
+    lists below keys: ``{"Best song": [{"film": "Moana"}, …], …}``. So has each of many numbers:
+    ``{"Oslo": 12.5, …}``. Other lists stay as they are.
     """
     if not isinstance(value, dict) or not depth:
         return value
     if values := _plain(value):
         return [{"name": key, "value": each} for key, each in values.items()]
     inner = {key: _with_records(item, depth - 1) for key, item in value.items()}
-    records = {key: _like(item) for key, item in inner.items() if not key.startswith(_REMARK_MARKS)}
+    records = {key: _like(item) for key, item in inner.items()}
     keyed = [(key, record) for key, of_key in records.items() for record in of_key]
-    is_keyed = len(records) >= MIN_KEYED_RECORDS and all(records.values())
+    is_keyed = len(inner) >= MIN_KEYED_RECORDS and all(records.values())
     if not is_keyed or not are_alike([record for _, record in keyed]):
         return inner
-    remarks = {key: item for key, item in inner.items() if key not in records}
     name = "key" if any("name" in record for _, record in keyed) else "name"
-    rows: list[Json] = [{name: key, **record} for key, record in keyed]
-    return [remarks, *rows] if remarks else rows
+    return [{name: key, **record} for key, record in keyed]
 
 
 def _plain(value: dict[str, Json]) -> dict[str, Json]:
