@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from localcrag.crag.doubts.told_names import names_other_row, names_told_elsewhere
+from localcrag.crag.doubts.told_names import name_in_code_elsewhere, names_other_row, names_told_elsewhere
 from localcrag.crag.refinement.knowledge_strips import strips, whole
 from localcrag.types import BlockKind
 from tests.crag.values import passage, structured
@@ -43,3 +43,12 @@ def test_the_row_of_another_thing_than_the_one_that_is_named() -> None:
     assert names_other_row(asked, [replace(cefalun, score=0.6)], [elsewhere])
     assert not names_other_row(asked, [whole(passage("It is 20."), 0.6)], [table])
     assert not names_other_row(asked, [], [table])
+
+
+def test_a_name_in_code_that_stands_elsewhere() -> None:
+    shown, table = passage("A ferry route becomes a ferry."), passage("living_street: residential")
+    asked = "What does a living_street become?"
+    assert name_in_code_elsewhere(asked, [whole(shown, 0.7)], [shown, table])
+    assert not name_in_code_elsewhere(asked, [whole(table, 0.7)], [shown, table])
+    assert not name_in_code_elsewhere(asked, [whole(shown, 0.7)], [shown])
+    assert not name_in_code_elsewhere("What does a street become?", [whole(shown, 0.7)], [shown, table])

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from localcrag.crag.doubts.expected_answers import lacks_expected
 from localcrag.crag.doubts.sureness import goes_over_rows, may_be_outdated
 from localcrag.crag.doubts.told_in_passing import told_in_passing
-from localcrag.crag.doubts.told_names import names_other_row, names_told_elsewhere
+from localcrag.crag.doubts.told_names import name_in_code_elsewhere, names_other_row, names_told_elsewhere
 from localcrag.crag.doubts.untold_columns import is_doubted_without_column, is_wide_without_column
 from localcrag.crag.refinement.stated_defaults import lacks_default
 from localcrag.crag.state import QuestionState
@@ -34,6 +34,7 @@ def has_doubts(state: QuestionState, kept: Sequence[Strip], shown: Sequence[Stri
         or may_be_outdated(question, shown, seen)
         or bool(names_told_elsewhere(question, shown))
         or names_other_row(question, shown, seen)
+        or name_in_code_elsewhere(question, shown, seen)
         or told_in_passing(question, shown)
         or is_wide_without_column(question, shown)
         or is_doubted_without_column(question, shown)

@@ -18,6 +18,8 @@ from localcrag.types import BlockKind, Passage, Strip
 
 _NAME = re.compile(r"(?<=[\w,;:'’)] )[A-ZÀ-Þ][\w'’-]+")
 """A word with a capital letter within a sentence."""
+_NAME_IN_CODE = re.compile(r"(?<![\w-])[^\W\d_]\w*_\w+(?![\w-])")
+"""A name as programs have it: "living_street"."""
 _JOINER = re.compile(r"[-_/.]")
 
 
@@ -38,6 +40,21 @@ def names_told_elsewhere(question: str, kept: Sequence[Strip]) -> list[str]:
     others = set[str]().union(*(_terms_around(strip) for strip in kept if strip.passage.source != source))
     told = _terms_around(best)
     return [name for name in names if (own := terms(name)) and own <= others and not own <= told]
+
+
+def name_in_code_elsewhere(question: str, kept: Sequence[Strip], seen: Sequence[Passage]) -> bool:
+    """Whether a question has a name such as "living_street" that another passage has, and no strip shown.
+
+    A strip is read with its headings.
+
+    Args:
+        question: the question.
+        kept: the strips that may be shown.
+        seen: the passages that were graded.
+    """
+    names = _NAME_IN_CODE.findall(question)
+    told = " ".join(map(judged_text, kept))
+    return any(name not in told and any(name in passage.text for passage in seen) for name in names)
 
 
 def names_other_row(question: str, kept: Sequence[Strip], seen: Sequence[Passage]) -> bool:
