@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, islice
 from statistics import fmean, pstdev
 from typing import TYPE_CHECKING
 
@@ -38,6 +38,8 @@ LEAST_EVALUATOR_WEIGHT = SIMILARITY_WEIGHT
 
 MAX_PASSAGES_OF_TABLES = 600
 """The most passages of a document with a table in which the part with a day is looked for."""
+MAX_SCANNED_DOCUMENTS = 2
+"""The most documents in whose passages a code is looked for that no search finds."""
 MAX_NAMES = 3
 """The most names of a question that are searched for."""
 _LONG_NUMBER = re.compile(r"(?<![\w.])\d[\d.,:/-]*\d(?!\w)")
@@ -166,14 +168,28 @@ class Retriever:
         return sorted(parts, key=lambda hit: order.index(hit.passage.source))
 
     def _having(self, codes: Sequence[str], found: Sequence[Hit], filter: Filter | None) -> list[Hit]:
-        """The hits of a search for the codes or names that no passage found has, if there are any."""
+        """The hits with codes or names that no passage found has, if there are any.
+
+        They are those of a search, and if it finds none, the passages of the best documents: "5.6.1" is no
+        word to search by.
+        """
         missing = [code for code in codes if not any(has_code(hit.passage, code) for hit in found)]
         if not missing:
             return []
         text = " ".join(missing)
         (vector,) = self.embedder.encode_questions([text])
         hits = distinct(self.store.search(text, vector, k=self._search_depth, filter=filter))
-        return [replace(hit, similarity=None) for hit in hits]
+        hits = [replace(hit, similarity=None) for hit in hits]
+        if any(has_code(hit.passage, code) for hit in hits for code in missing):
+            return hits
+        sources = {hit.passage.source: hit.passage.document for hit in found}
+        best = dict(islice(sources.items(), MAX_SCANNED_DOCUMENTS))
+        return [
+            Hit(passage, 0.0)
+            for passage in self.store.passages(best, limit=MAX_PASSAGES_OF_TABLES)
+            if any(has_code(passage, code) for code in missing)
+            if filter is None or matches(filter, passage)
+        ]
 
     def _named(self, question: str, found: Sequence[Hit], filter: Filter | None) -> list[Hit]:
         """The hits with names of a question, of a search for each name that no passage found has."""

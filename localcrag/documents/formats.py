@@ -211,6 +211,12 @@ _OLD_WORKBOOK_STARTS = (b"\x09\x00", b"\x09\x02", b"\x09\x04", b"\x09\x08")
 _HTML_START = re.compile(
     rb"\s*+(?:<!--(?:(?!-->).)*+-->\s*+)*+(?:<!doctype html|<html[\s>])", re.IGNORECASE | re.DOTALL
 )
+_HTML_FRAGMENT_START = re.compile(
+    rb"\s*+<(?P<tag>h[1-6]|p|div|table|ul|ol|section|article)(?:\s[^<>]*)?>[^<>]*(?:<(?!/?(?P=tag))[^<>]*>[^<>]*)*+"
+    rb"</(?P=tag)>",
+    re.IGNORECASE,
+)
+"""How a page begins that has no head: a heading, or a paragraph with its end."""
 _MANUAL_PAGE_START = re.compile(rb"""\s*(?:[.']|\\")""")
 """The first line of a manual page is a request or a comment."""
 _MANUAL_PAGE_TITLE = re.compile(rb"^[.'][ \t]*(?:TH|Dd|Dt|so) ", re.MULTILINE)
@@ -381,7 +387,7 @@ def _format_of_content(data: bytes) -> DocumentFormat:
     if data.startswith(b"PK\x03\x04"):
         raise UnreadableError("an archive is not read", hint="Unpack it and ingest the folder.")
     start = data[:4096]
-    if _HTML_START.match(start):
+    if _HTML_START.match(start) or _HTML_FRAGMENT_START.match(start):
         return DocumentFormat.HTML
     if start.startswith(b"#!"):
         return DocumentFormat.CODE

@@ -60,6 +60,8 @@ _RELEASE = re.compile(
     r"(?:[A-Za-z][\w+-]*[ \t]+){0,3}[vV]?\d+(?:\.\d+)+\w*(?:[ \t]*(?:[(\[,–—-]|[ \t]\d).*)?"
 )
 """A line that names a release, with its day, and nothing else: "Version 2.20 - 30 September 2020"."""
+_DAY_OF_ENTRY = re.compile(r"\d{4}-\d\d-\d\d\b.{0,70}")
+"""The line of a list of changes with the day and who made them, above a title: "2023-01-08  Ann Lee"."""
 
 
 def prose_blocks(text: str) -> tuple[Block, ...]:
@@ -75,6 +77,11 @@ def prose_blocks(text: str) -> tuple[Block, ...]:
     if len(titled | releases) < _MIN_TITLES:
         titled = frozenset()
     titled |= _numbered_titles(text, runs) | releases
+    titled |= {
+        run
+        for run, below in zip(runs, following, strict=True)
+        if below in titled and _DAY_OF_ENTRY.fullmatch(text[slice(*run)].strip())
+    }
     entries = _entry_titles(text, runs)
     return tuple(
         block

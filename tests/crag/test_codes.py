@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from localcrag.crag.questions.codes import codes_of, has_code, lacking_codes
+from localcrag.crag.questions.codes import codes_of, has_code, lacking_codes, names_of
 from tests.crag.values import passage
 
 
@@ -39,3 +39,23 @@ def test_documents_without_the_code_are_told_if_another_one_has_it() -> None:
     other = passage("It may leak.", source="/b")
     assert lacking_codes("What is E15?", [first, next_page, other]) == [False, False, True]
     assert lacking_codes("What is E16?", [first, next_page, other]) == [False, False, False]
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("How much did Viet Nam produce?", ["Viet Nam"]),
+        (
+            "Where does the Blue Oak Council put the PostgreSQL License?",
+            ["Blue Oak Council", "PostgreSQL License"],
+        ),
+        ("How many molecules can RasMol load?", ["RasMol"]),
+        ("Which McDonald was it?", ["McDonald"]),
+        ("Blue Oak is what?", []),
+        ("What did Anna say to Otto?", []),
+        ("WHAT IS A LARGE BIRD", []),
+        ("what about x-Ray tubes?", []),
+    ],
+)
+def test_the_names_of_a_question(question: str, names: list[str]) -> None:
+    assert names_of(question) == names

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from localcrag.crag.refinement.release_headings import release_heading
+from localcrag.crag.refinement.release_headings import asks_for_release, release_heading
 from localcrag.types import BlockKind
 from tests.crag.values import structured
 
@@ -45,3 +45,18 @@ def test_two_lists_of_changes_that_disagree_tell_nothing() -> None:
     other = structured((BlockKind.HEADING, "2.0 (11 May 2019)"), (BlockKind.ITEM, "Kestrel sings."))
     other = replace(other, document="other", id="other-0")
     assert release_heading("When did Kestrel 2.0 come out?", [NEWS, other]) is None
+
+
+def test_a_release_may_stand_below_its_day() -> None:
+    made = structured(
+        (BlockKind.HEADING, "2023-01-08  Max Lee"),
+        (BlockKind.HEADING, "Made 5.6.1 release"),
+        (BlockKind.ITEM, "5.6 sings"),
+        (BlockKind.PARAGRAPH, "2022-05-01 was too early for a " + "long " * 20),
+        (BlockKind.PARAGRAPH, "Made 5.6 release"),
+    )
+    found = release_heading("When did release 5.6.1 come out?", [made])
+    assert found is not None and found.text == "2023-01-08  Max Lee\n\nMade 5.6.1 release"
+    assert release_heading("When was version 5.6 released?", [made]) is None
+    assert asks_for_release("When was version 5.6 released?")
+    assert not asks_for_release("What was released with 5.6.1?")

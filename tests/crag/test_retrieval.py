@@ -16,6 +16,7 @@ from localcrag.crag.retrieval import (
     standardized,
     with_codes,
     with_named_figures,
+    with_names,
 )
 from localcrag.events import Event, Reranked, Retrieved, result_of
 from localcrag.filters import parse
@@ -190,6 +191,39 @@ def test_a_code_that_no_hit_has_is_searched_for() -> None:
     retriever = Retriever(store, HashEmbedder(), evaluator, passages=2, candidates=3)
     asked = "the desk shows what before the show, CRC"
     assert "CRC" in [found.passage.text for found in result_of(retriever.search([asked], asked))]
+
+
+def test_a_name_that_the_question_spells_is_among_the_best() -> None:
+    best, other = [hit("MIT License", 1.0), hit("a license", 0.9)], hit("Silver: PostgreSQL License", 0.1)
+    found = [*best, hit("postgresql license", 0.2), other]
+    assert with_names(best, found, "How good is the PostgreSQL License?") == [best[0], other]
+    assert with_names(best, found, "How good is the MIT License?") == best
+    assert with_names(best, found, "How good is the Vim License?") == best
+    texts = {f"/{n}.txt": f"how good is the license before the license {n}" for n in range(9)}
+    store = store_of({**texts, "/silver.txt": "PostgreSQL License"})
+    retriever = Retriever(store, HashEmbedder(), ScriptedEvaluator(lambda *_: 0.1), passages=2, candidates=3)
+    asked = "how good is the license before the PostgreSQL License"
+    texts_found = [each.passage.text for each in result_of(retriever.search([asked], asked))]
+    assert "PostgreSQL License" in texts_found
+
+
+def test_a_version_that_no_search_finds_is_looked_for_in_the_best_documents() -> None:
+    """To a search by words "5.6.1" is a five, a six and a one."""
+    made = replace(passage("Made 5.6.1 release", source="/log"), document="1", id="made")
+    fixed = replace(passage("* 5.6 was made, and 1 more", source="/log"), document="1", id="fixed")
+
+    class Log(MemoryStore):
+        def passages(self, documents: Mapping[str, str], *, limit: int) -> list[Passage]:
+            assert documents == {"/log": "1"}
+            return [fixed, made]
+
+    retriever = Retriever(Log(), HashEmbedder(), ScriptedEvaluator(lambda *_: 0.1), passages=2, candidates=3)
+
+    def ids(question: str) -> list[str]:
+        return [each.passage.id for each in result_of(retriever.best([Hit(fixed, 0.3)], question))]
+
+    assert ids("When did 5.6.1 come out?") == ["made"]
+    assert ids("When did 5.6.2 come out?") == ["fixed"]
 
 
 def test_the_part_of_a_table_that_has_the_day_is_among_the_best() -> None:

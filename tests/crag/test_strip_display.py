@@ -138,6 +138,14 @@ def test_of_a_very_wide_row_words_that_are_not_asked_for_are_left_out_as_well() 
     assert shown_text(row, "Which FAO code has Peru?") == "name: Peru · FAOcode: 0 · …"
 
 
+def test_a_column_may_be_asked_for_by_its_unit() -> None:
+    columns = ("runs", "length (m)", "power (W)", "standby (W)", "delay", "use", "chance", "price", "weight")
+    cells = " · ".join(f"mean of all {name}: {at}00000000000" for at, name in enumerate(columns))
+    row = strips(structured((BlockKind.ROW, f"name: Shower · {cells}")))[0]
+    assert "power (W): 200" in shown_text(row, "How many watts has the shower at what price?")
+    assert "power (W): 200" not in shown_text(row, "Of what price is the shower?")
+
+
 @pytest.mark.parametrize(
     ("question", "shown"),
     [

@@ -7,7 +7,7 @@ import regex
 
 from localcrag.crag.table_answers.parsed_tables import tables_of
 from localcrag.crag.table_queries.derived_words import cells_of_word
-from localcrag.crag.table_queries.missing_conditions import takes_whole_for_part
+from localcrag.crag.table_queries.missing_conditions import takes_whole_for_part, with_named_flag
 from localcrag.crag.table_queries.query_grammar import query_pattern
 from localcrag.crag.table_queries.query_prompt import MAX_COLUMNS, described, narrowed, said_line
 from localcrag.crag.table_queries.query_results import QueryResult, result_of
@@ -281,3 +281,19 @@ def test_the_name_of_a_column_that_is_a_sentence_is_shown_by_its_first_words() -
     rows = [f"Month: {month} · {long}, men: {month} · {long}, women: 2" for month in range(1, 5)]
     (table,) = tables_of(passages(rows))
     assert [*QueryTable.of_parsed(table).columns][1:] == [f"{long}, men", f"{long}, women"]
+
+
+def test_the_column_of_marks_that_a_question_names_takes_the_place_of_another() -> None:
+    columns = ("country", "asia", "africa", "size")
+    rows = [("Angola", "0", "1", "1"), ("India", "1", "0", "0"), ("Peru", "0", "0", "5")]
+    table = QueryTable.of_cells(("colonies",), columns, rows)
+    for sql, question, told in (
+        ('COUNT(*) WHERE "asia" = 1', "How many African countries are there?", '"africa" = 1'),
+        ('COUNT(*) WHERE "asia" = 1', "How many countries are in Asia?", '"asia" = 1'),
+        ('COUNT(*) WHERE "asia" = 1', "How many countries of Asia and Africa?", '"asia" = 1'),
+        ('COUNT(*) WHERE "size" > 1', "How many African countries are there?", '"size" > 1'),
+        ('COUNT(*) WHERE "asia" = 1', "How many countries are there?", '"asia" = 1'),
+    ):
+        query = parsed_query(f"SELECT {sql}")
+        assert query is not None
+        assert str(with_named_flag(query, table, question)).partition("WHERE ")[2] == told

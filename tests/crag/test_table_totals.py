@@ -127,6 +127,9 @@ def test_a_row_for_all_need_not_be_a_sum() -> None:
     rows = ["Name: Ann · Score: 40", "Name: Bo · Score: 60", "Name: Average · Score: 50"]
     assert value("Who has the highest score?", rows) == "60"
     assert value("Who has the highest score?", [*rows[:2], "Name: All · Score: 50"]) == "60"
+    skills = [f"Skill: {('expert', 'average')[at % 2]} · Score: {at}" for at in range(10)]
+    assert value("What is the highest score?", skills) == "9"
+    assert value("What is the total score?", skills) == "45"
 
 
 def test_thousands_of_subtotals_are_found_in_time() -> None:

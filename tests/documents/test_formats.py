@@ -207,6 +207,22 @@ def test_html_without_headings_of_its_own_gives_all_visible_text(read: ReadFunct
     assert all(f"item {i}" in document.pages[0].text for i in range(5))
 
 
+@pytest.mark.parametrize(
+    ("text", "is_html"),
+    [
+        ("\n<h1>Starlines</h1>\n<p>Of <em>Hawaii</em>.</p>", True),
+        ('<p class="a">One <b>bold</b> word.</p>', True),
+        ("<h1> is the largest heading", False),
+        ("<person>Ann</person>", False),
+        ("See <p>one</p>.", False),
+    ],
+)
+def test_a_page_without_a_head_is_html_whatever_its_name(
+    read: ReadFunction, text: str, is_html: bool
+) -> None:
+    assert ("<" not in read("description.en.utf8", text).pages[0].text) is is_html
+
+
 def test_html_in_the_encoding_it_declares(read: ReadFunction) -> None:
     html = '<meta charset="koi8-r"><title>Доза</title><p>Одна таблетка</p>'.encode("koi8-r")
     document = read("x.html", html)

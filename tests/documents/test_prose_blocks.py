@@ -248,3 +248,13 @@ def test_lines_above_a_rule_are_the_title_of_an_entry_if_several_entries_begin_s
 )
 def test_lines_parted_by_tabs_are_items(lines: list[str], kinds: list[BlockKind]) -> None:
     assert [block.kind for block in prose_blocks("\n".join(lines))] == kinds
+
+
+def test_the_day_above_the_title_of_an_entry_is_a_heading_too() -> None:
+    entries = [f"2023-0{month}-08  Ann Lee\n\n Made 5.{month} release\n\n* more" for month in (2, 1)]
+    assert told("\n\n".join(entries))[:3] == [
+        (HEADING, 2, "2023-02-08  Ann Lee"),
+        (HEADING, 2, "Made 5.2 release"),
+        (ITEM, 0, "more"),
+    ]
+    assert HEADING not in {kind for kind, _, _ in told("2023-02-08  Ann Lee\n\nShe wrote to us.")}

@@ -23,6 +23,7 @@ from localcrag.crag.table_queries.missing_conditions import (
     takes_whole_for_part,
     uncounted_blanks,
     with_conditions,
+    with_named_flag,
 )
 from localcrag.crag.table_queries.query_grammar import query_pattern
 from localcrag.crag.table_queries.query_prompt import narrowed, query_prompt
@@ -96,19 +97,21 @@ def _likeliest(state: QuestionState, model: QueryModel, tables: Iterable[ParsedT
 
 def answered_by(read: ReadQuery) -> QueriedTable | None:
     """What a query gives, with the conditions that it passed over if any row meets these; None if nothing."""
-    if counts_one_name(read.query, read.table) or repeats_name(read.query):
+    own = with_named_flag(read.query, read.table, read.question)
+    if counts_one_name(own, read.table) or repeats_name(own):
         return None
     missing = (
-        *missing_conditions(read.query, read.table, read.said),
-        *uncounted_blanks(read.query, read.table, read.question),
+        *missing_conditions(own, read.table, read.said),
+        *uncounted_blanks(own, read.table, read.question),
     )
     is_whole = (
-        not missing
-        and not passes_over_column(read.query, read.table, read.question)
-        and not takes_whole_for_part(read.query, read.question)
+        own == read.query
+        and not missing
+        and not passes_over_column(own, read.table, read.question)
+        and not takes_whole_for_part(own, read.question)
     )
-    completed = with_conditions(read.query, missing) if missing else None
-    for query in filter(None, (completed, read.query)):
+    completed = with_conditions(own, missing) if missing else None
+    for query in filter(None, (completed, own)):
         try:
             answer = answer_of(query, result_of(query, read.table), read.table)
         except QueryError:

@@ -8,11 +8,12 @@ noon"), so they stay, but in a very wide row, of which nobody reads all. The cit
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from localcrag.crag.refinement.strip_kinds import named_cell
 from localcrag.crag.rows.named_cells import CellQuery, column_terms_asked, terms_within
 from localcrag.crag.table_answers.column_abbreviations import words_in_full
+from localcrag.crag.table_answers.table_values import UNITS, roots
 
 MIN_WIDE_CELLS, MIN_WIDE_CHARACTERS = 9, 160
 """A row with fewer cells, or shorter than that, is shown as a whole."""
@@ -21,6 +22,10 @@ MIN_VERY_WIDE_CELLS, LEADING_CELLS = 17, 3
 MAX_ASKED_CELLS = 4
 """The most cells that a question asks for; if more have its words, those count that have most of them, and if
 these are too many as well, all of the row is shown."""
+_UNIT_IN_NAME = re.compile(r"[(\[](?P<unit>[^()\[\]]{1,8})[)\]]\s*$")
+"""The unit at the end of the name of a column: "Mean cycle power (W)"."""
+_LETTERS = {"watt": "w", "volt": "v", "ampere": "a", "amp": "a", "ohm": "ω", "newton": "n", "joule": "j"}
+"""Units that are a letter in the names of columns."""
 OMISSION = "…"
 """What stands in the place of cells that are left out."""
 _WORD = re.compile(r"[^\W\d_]{3}")
@@ -42,13 +47,16 @@ def shown_cells(cells: Sequence[str], question: str) -> list[str]:
         return list(cells)
     query, asked = CellQuery.of(question), column_terms_asked(question)
     most_words = LEADING_CELLS if len(cells) >= MIN_VERY_WIDE_CELLS else len(cells)
+    units = {_LETTERS.get(word, word) for word in roots(question)} & (UNITS | {*_LETTERS.values()})
     kept, words_of = {0}, dict[int, int]()
     for at, (column, value) in enumerate(map(named_cell, cells)):
         has_words = _WORD.search(value) is not None
         if query.named_by(column, value) or (has_words and at < most_words):
             kept.add(at)
         elif shared := asked & (terms_within(column) | terms_within(words_in_full(column))):
-            words_of[at] = len(shared)
+            words_of[at] = len(shared) + _is_in_units(column, units)
+        elif _is_in_units(column, units):
+            words_of[at] = 1
     wanted = set(words_of)
     if len(wanted) > MAX_ASKED_CELLS:
         wanted = {at for at, count in words_of.items() if count == max(words_of.values())}
@@ -61,3 +69,9 @@ def shown_cells(cells: Sequence[str], question: str) -> list[str]:
         elif shown[-1:] != [OMISSION]:
             shown.append(OMISSION)
     return shown
+
+
+def _is_in_units(column: str, units: Set[str]) -> bool:
+    """Whether the name of a column has one of some units behind it."""
+    found = _UNIT_IN_NAME.search(column)
+    return found is not None and not units.isdisjoint(roots(found["unit"]))

@@ -19,7 +19,7 @@ from localcrag.events import Computed, Degraded, Steps
 from localcrag.languages import other_than_english
 from localcrag.types import Aggregate, Strip
 
-CONFIRMING = 0.4
+CONFIRMING = 0.15
 """The least probability of a query that confirms what rules computed."""
 TELLING, SURE = 0.3, 0.9
 """The least probability of a query whose answer is shown, and of one that is sure by itself."""

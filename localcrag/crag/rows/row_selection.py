@@ -39,7 +39,7 @@ MAX_DAY_CHARACTERS = 24
 """The characters at its start in which an entry has its day: "Sat 8 June.", "2025-02-13 01:00:02 INFO"."""
 
 _ORDINAL = re.compile(rf"\b(?:(\d+)(?:st|nd|rd|th)|{'|'.join(ORDINALS.split())})\b")
-_ROW_NUMBER = re.compile(r"\d+(?:\.\d+)*[-.)]? (?=[^\W\d])")
+_ROW_NUMBER = re.compile(r"\d+(?:\.\d+)*(?:[-.)]? |-)(?=[^\W\d])")
 """The number in front of the name of a row: "2 Levelling"."""
 _PARTICIPLE = re.compile(r"\b[^\W\d_]{3,}ed\b", re.IGNORECASE)
 _NEXT = re.compile(r"\b(?:next|still (?:due|open)|nächste[rnms]?|prochaine?s?|próxim[oa]s?)\b", re.IGNORECASE)

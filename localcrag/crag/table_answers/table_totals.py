@@ -54,6 +54,8 @@ STATE_WORDS = frozenset(
 RATE_UNITS = frozenset({"%", "°c", "°f", "km/h", "db"})
 MAX_RUNS = 50
 """The most earlier totals from which on the rows above a total are added up, and so with later ones."""
+MAX_AVERAGES = 0.4
+"""The most rows of a table, as a share, that go over others: if more are "average", that is what they are."""
 MAX_ROUNDING = Decimal("0.01")
 """The share of a total by which rounded numbers may miss it."""
 _GERMAN_LABEL = r"(?:gesamt|zwischen|end)?(?:summen?|ergebnis|betrag)|gesamt|insgesamt"
@@ -163,6 +165,8 @@ def totals_of(table: ParsedTable) -> TableTotals:
     last = len(table.rows) - 1
     labels = [next(iter(row.cells.values()), "").strip() for row in table.rows]
     averages = {at for at, label in enumerate(labels) if _AVERAGE_LABEL.fullmatch(label)}
+    if len(averages) > MAX_AVERAGES * len(labels):
+        averages = set()
     certain = {
         at
         for at, label in enumerate(labels)

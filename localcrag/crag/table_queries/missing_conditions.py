@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from localcrag.crag.table_answers.table_values import is_missing, roots
+from localcrag.crag.table_answers.table_values import WORD, is_missing, roots
+from localcrag.crag.table_queries.derived_words import cells_of_word
 from localcrag.crag.table_queries.query_grammar import MAX_CONDITIONS
 from localcrag.crag.table_queries.query_table import QueryColumn, QueryTable
 from localcrag.crag.table_queries.said_values import SaidValues
@@ -92,6 +93,30 @@ def passes_over_column(query: TableQuery, table: QueryTable, question: str) -> b
         and MIN_ALIKE * len(column.distinct) <= len(column.filled)
         for column in others
     )
+
+
+def with_named_flag(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
+    """A query with the column of marks that a question names, in the place of one that it does not.
+
+    Of the columns "asia" and "africa" that hold 0 or 1, "African" names the latter.
+    """
+    flags = [column.name for column in table.columns.values() if {*column.filled} == {"0", "1"}]
+    named = [name for name in flags if _is_said(name, question)]
+    wrong = {each.column for each in query.conditions if each.column in flags and each.column not in named}
+    if len(named) != 1 or named[0] in query.columns or len(wrong) != 1:
+        return query
+    return replace(
+        query,
+        conditions=tuple(
+            replace(each, column=named[0]) if each.column in wrong else each for each in query.conditions
+        ),
+    )
+
+
+def _is_said(column: str, question: str) -> bool:
+    """Whether a question has the name of a column, or a word that is derived from it: "African"."""
+    words = [match[0] for match in WORD.finditer(question)]
+    return {*roots(column)} <= {*roots(question)} or any(cells_of_word(word, [column]) for word in words)
 
 
 def takes_whole_for_part(query: TableQuery, question: str) -> bool:
