@@ -95,8 +95,21 @@ class TestByModel:
         turns = [Turn("user", "What is the price of a slim oak frame?"), Turn("assistant", "£12.")]
         _, standalone = run(ScriptedModel(lines=["What about walnut?"]), turns, "what about walnut?")
         assert standalone == "price slim oak frame: what about walnut?"
-        _, standalone = run(ScriptedModel(lines=["What is the deposit?"]), turns, "and the deposit?")
-        assert standalone == "What is the deposit?"
+
+    def test_what_takes_the_place_of_a_part_of_the_last_question_needs_no_model(self) -> None:
+        turns = [Turn("user", "What is the price of a slim oak frame?"), Turn("assistant", "£12.")]
+        events, standalone = run(SILENT, turns, "and the deposit?")
+        assert standalone == "What is the deposit of a slim oak frame?"
+        assert events == [Condensed("and the deposit?", standalone)]
+        turns = [*turns, Turn("user", "and the deposit?"), Turn("assistant", "£2.")]
+        assert run(SILENT, turns, "And of a wide one?")[1] == "What is the deposit of a wide one?"
+
+    def test_there_is_the_place_that_was_named(self) -> None:
+        turns = [Turn("user", "How many votes did Bo get in Villeray?"), Turn("assistant", "5819")]
+        model = ScriptedModel(lines=["Who won in Villeray?"])
+        events, standalone = run(model, turns, "Who won there?")
+        assert "Follow-up: Who won in Villeray?" in model.asked[0][1]
+        assert (events, standalone) == ([Condensed("Who won there?", standalone)], "Who won in Villeray?")
 
     def test_a_pronoun_that_the_model_leaves_as_it_is_is_told_by_the_rule(self) -> None:
         turns = [Turn("user", "Who is Ines Prado?"), Turn("assistant", "She is the plumber.")]

@@ -197,7 +197,7 @@ class Clock:
         return len(self._asked) * self._seconds
 
 
-@pytest.mark.parametrize(("seconds", "least_pairs"), [(40.0, 12), (100.0, 30)])
+@pytest.mark.parametrize(("seconds", "least_pairs"), [(40.0, 12), (74.0, 30)])
 def test_a_slow_model_is_measured_at_each_task_as_far_as_the_time_goes(
     seconds: float, least_pairs: int
 ) -> None:

@@ -2,7 +2,8 @@
 
 A chat model reads the last turns and rewrites the follow-up. A very small model makes mistakes when it
 copies, and is not asked: a rule adds the words that the follow-up refers to, from the user's own questions
-only (:mod:`.follow_ups`). Nor is a model that writes English alone asked about a question in another
+only (:mod:`.follow_ups`). Nor is any asked where one thing is put in the place of another ("And Bergeron?",
+:mod:`.replaced_parts`), nor is a model that writes English alone asked about a question in another
 language. Either reads the questions before it as they were understood: "can it be cured?" says what "it" is
 only there. The rule also takes over if the line of a chat model answers, repeats a turn or its own words,
 leaves out a part of the follow-up, or is about something else.
@@ -13,12 +14,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import reduce
 from itertools import takewhile
 from typing import NamedTuple
 
 from localcrag.crag import prompts
 from localcrag.crag.questions.courtesy import is_courtesy
 from localcrag.crag.questions.follow_ups import completed, completion, continues, has_pronoun
+from localcrag.crag.questions.replaced_parts import put_in_place, with_place
 from localcrag.crag.questions.rewrite_check import adds_nothing, standalone_refusal
 from localcrag.errors import ModelError
 from localcrag.events import Condensed, Degraded, Steps
@@ -69,27 +72,31 @@ def condense(
     history = _as_understood(history)
     asked = [turn.text for turn in history if turn.role == "user" and not is_courtesy(turn.text)]
     earlier = asked[-MAX_EARLIER_QUESTIONS:]
+    last = reduce(lambda before, text: put_in_place(text, before) or text, earlier, "")
+    if replaced := put_in_place(question, last):
+        yield Condensed(question, replaced)
+        return Standalone(replaced)
     by_rule = extractive or (english_only and not is_in_english(question, earlier))
-    standalone = question
+    placed = standalone = with_place(question, last)
     if not by_rule:
         turns = history[-MAX_TURNS:]
-        read = _fitting(model, turns, question)
+        read = _fitting(model, turns, placed)
         if len(read) < len(turns):
             yield Degraded("condense", f"only {len(read)} of the last {len(turns)} turns fit the context")
         try:
-            standalone = model.line(prompts.condense(read, question), max_tokens=STANDALONE_TOKENS)
+            standalone = model.line(prompts.condense(read, placed), max_tokens=STANDALONE_TOKENS)
         except ModelError as error:
             yield Degraded("condense", str(error))
             return Standalone(question)
         said = [turn.text for turn in turns]
-        if refusal := standalone_refusal(standalone, question, said, nearest=_last_turn(history, earlier)):
+        if refusal := standalone_refusal(standalone, placed, said, nearest=_last_turn(history, earlier)):
             yield Degraded("condense", f"“{standalone}” was refused: {refusal}")
             by_rule = True
-        elif adds_nothing(standalone, question) and (continues(question) or has_pronoun(question)):
+        elif adds_nothing(standalone, placed) and (continues(placed) or has_pronoun(placed)):
             by_rule = True
     rival = ""
     if by_rule:
-        standalone, rival = completion(question, earlier)
+        standalone, rival = completion(placed, earlier)
     if standalone != question:
         yield Condensed(question, standalone)
     if rival:
