@@ -7,7 +7,11 @@ import regex
 
 from localcrag.crag.table_answers.parsed_tables import tables_of
 from localcrag.crag.table_queries.derived_words import cells_of_word
-from localcrag.crag.table_queries.missing_conditions import takes_whole_for_part, with_named_flag
+from localcrag.crag.table_queries.missing_conditions import (
+    measures_another,
+    takes_whole_for_part,
+    with_named_flag,
+)
 from localcrag.crag.table_queries.query_grammar import query_pattern
 from localcrag.crag.table_queries.query_prompt import MAX_COLUMNS, described, narrowed, said_line
 from localcrag.crag.table_queries.query_results import QueryResult, result_of
@@ -297,3 +301,18 @@ def test_the_column_of_marks_that_a_question_names_takes_the_place_of_another() 
         query = parsed_query(f"SELECT {sql}")
         assert query is not None
         assert str(with_named_flag(query, table, question)).partition("WHERE ")[2] == told
+
+
+def test_a_query_measures_by_the_column_of_numbers_that_the_question_says() -> None:
+    rows = [("Jan", "1", "12"), ("Feb", "7", "30"), ("Mar", "2", "41")]
+    table = QueryTable.of_cells(("deaths",), ("month", "wounds", "disease"), rows)
+    for sql, question, is_another in (
+        ('SUM("wounds")', "How many died of disease?", True),
+        ('SUM("disease")', "How many died of disease?", False),
+        ('SUM("wounds")', "How many died of wounds or disease?", False),
+        ('SUM("wounds")', "How many died?", False),
+        ('"month" ORDER BY "wounds" DESC LIMIT 1', "When was disease the worst?", True),
+        ("COUNT(*)", "How many months of disease were there?", False),
+    ):
+        query = parsed_query(f"SELECT {sql}")
+        assert query is not None and measures_another(query, table, question) is is_another

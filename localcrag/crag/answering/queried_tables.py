@@ -17,6 +17,7 @@ from localcrag.crag.state import ComputedAnswer, QuestionState
 from localcrag.crag.table_answers.parsed_tables import ParsedTable, tables_of
 from localcrag.crag.table_queries.missing_conditions import (
     counts_one_name,
+    measures_another,
     missing_conditions,
     passes_over_column,
     repeats_name,
@@ -109,6 +110,7 @@ def answered_by(read: ReadQuery) -> QueriedTable | None:
         and not missing
         and not passes_over_column(own, read.table, read.question)
         and not takes_whole_for_part(own, read.question)
+        and not measures_another(own, read.table, read.question)
     )
     completed = with_conditions(own, missing) if missing else None
     for query in filter(None, (completed, own)):

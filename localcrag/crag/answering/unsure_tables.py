@@ -22,7 +22,7 @@ from localcrag.types import Aggregate, Strip
 
 CONFIRMING = 0.15
 """The least probability of a query that confirms what rules computed."""
-TELLING, SURE = 0.3, 0.9
+TELLING, SURE = 0.3, 0.85
 """The least probability of a query whose answer is shown, and of one that is sure by itself."""
 OVER_ROWS = 0.15
 """The least probability of a query that is shown for a question over all rows, which no row alone answers.

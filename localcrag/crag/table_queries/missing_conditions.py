@@ -95,6 +95,23 @@ def passes_over_column(query: TableQuery, table: QueryTable, question: str) -> b
     )
 
 
+def measures_another(query: TableQuery, table: QueryTable, question: str) -> bool:
+    """Whether a query measures by a column of numbers that a question does not say, and it says another one.
+
+    "How many died of disease?" is not told by the column "wounds" beside "disease".
+    """
+    asked = {*roots(question)}
+    parts = [
+        target.expression for target in (*query.targets, *filter(None, [query.key])) if target.expression
+    ]
+    measured = {name for part in parts for name in part.columns if table.columns[name].is_number}
+    unsaid = [name for name in measured if asked.isdisjoint(roots(name))]
+    others = (column.name for column in table.columns.values() if column.is_number)
+    return bool(unsaid) and any(
+        name not in query.columns and (words := {*roots(name)}) and words <= asked for name in others
+    )
+
+
 def with_named_flag(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
     """A query with the column of marks that a question names, in the place of one that it does not.
 
