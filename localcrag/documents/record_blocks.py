@@ -26,6 +26,8 @@ MIN_NAMING_KEYS = 0.5
 """The least share of keys that are no words of a program: names with blanks or capital letters."""
 _NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)?")
 _PLACE_IN_TIME = re.compile(r"\d[\d./: -]*")
+MAX_WHOLE_CHARACTERS = 800
+"""The most characters of a record with lists of objects that is one block: more would be cut anywhere."""
 _NAMES = frozenset({"name", "title", "label"})
 _MAX_NAMING_CHARACTERS = 80
 """Characters of a line by which a record is known."""
@@ -67,7 +69,7 @@ def record_blocks(
 ) -> Iterator[str]:
     """The blocks of a record: its own fields, and each object of the lists in it below what names the record.
 
-    It is one block if the objects have less than half of its text. ``above`` are the lines that name the
+    It is one block if the objects have less than half of its text, and all of that fits a passage. ``above`` are the lines that name the
     records around it; None for a whole document, whose lists have names enough, but not those of one object.
     """
     tables = list(_tables(value, path, depth)) if isinstance(value, dict) else []
@@ -75,7 +77,8 @@ def record_blocks(
     own = whole = list(_lines(value, path, depth))
     if tables:
         own = list(_lines(value, path, depth, {id(items) for _, items in tables}))
-        if sum(map(len, own)) > MAX_OWN_SHARE * sum(map(len, whole)):
+        size = sum(map(len, whole))
+        if sum(map(len, own)) > MAX_OWN_SHARE * size and size <= MAX_WHOLE_CHARACTERS:
             own, tables = whole, []
     named = (*above, *_naming(own)) if above is not None else ()
     if not tables or len(own) > len(named) - len(above or ()):

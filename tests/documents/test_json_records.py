@@ -52,6 +52,15 @@ def test_a_record_that_is_mostly_its_own_fields_is_one_block() -> None:
     assert told([book]) == ["name: Hives\nabout: Where to put a hive, and how to treat it.\nauthors.n: A"]
 
 
+def test_a_long_record_is_not_cut_within_its_lists() -> None:
+    about = "Where it is. " * 70
+    court = {"name": "Cambridge", "phone": "2715", "staff": [{"who": "Ann", "phone": "2764"}], "about": about}
+    assert told([court, court])[:2] == [
+        f"name: Cambridge\nphone: 2715\nabout: {about.strip()}",
+        "name: Cambridge\nstaff.who: Ann\nstaff.phone: 2764",
+    ]
+
+
 def test_a_line_of_json_lines_is_such_a_record() -> None:
     page = read_json_lines(json.dumps({"channel": "ops", "messages": MESSAGES}), Limits())
     assert [page.text[block.start : block.end] for block in page.blocks] == [
