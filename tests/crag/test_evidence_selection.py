@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import cast
 
 import pytest
 
 from localcrag.calibration.scale import log_odds
 from localcrag.crag.evidence_selection import MAX_CUT_PASSAGES, PASSAGE_WEIGHT, select_evidence
 from localcrag.crag.state import QuestionState
-from localcrag.types import Grade, Strip
-from tests.crag.values import drained, grade
+from localcrag.protocols import PassageReader
+from localcrag.types import BlockKind, Grade, Hit, Passage, Strip, Verdict
+from tests.crag.values import drained, grade, structured
 from tests.crag.world import World
 from tests.fakes.llm import ScriptedEvaluator, ScriptedModel
 
@@ -54,3 +57,27 @@ def test_no_doubted_passage_is_cut_if_a_language_model_grades() -> None:
         [grade(0.6, text=RAINED), grade(0.1, text=COUNTED)], {RAINED: 0.6, COUNTED: 0.9}, by_evaluator=False
     )
     assert [strip.text for strip in kept] == [RAINED]
+
+
+def test_the_day_of_a_release_is_looked_for_in_all_of_its_list_of_changes() -> None:
+    """What changed is found by its words, and the heading with the day is in another passage."""
+    release = structured((BlockKind.HEADING, "Viking 1.3 (2020-03-02)"), (BlockKind.ITEM, "Maps."), start=90)
+    found = structured((BlockKind.ITEM, "The maps of Viking are drawn in another colour."))
+    world = World({"/a.txt": ""}, ScriptedModel(), ScriptedEvaluator(lambda *_: 0.1))
+    store = cast("PassageReader", Log((found, release)))
+    question = "When did version 1.3 of Viking come out?"
+    state = QuestionState(replace(world.adapters, store=store), world.options, question, question, None)
+    state.grades[:] = [Grade(Hit(found, 1.0), Verdict.NO, 0.1)]
+    assert [strip.text for strip in drained(select_evidence(state))[1]] == ["Viking 1.3 (2020-03-02)"]
+
+
+@dataclass(frozen=True)
+class Log:
+    """A store of one list of changes."""
+
+    parts: Sequence[Passage]
+
+    def passages(self, documents: Mapping[str, str], *, limit: int) -> list[Passage]:
+        """All of it."""
+        assert len(documents) == 1
+        return list(self.parts[:limit])
