@@ -69,8 +69,9 @@ def record_blocks(
 ) -> Iterator[str]:
     """The blocks of a record: its own fields, and each object of the lists in it below what names the record.
 
-    It is one block if the objects have less than half of its text, and all of that fits a passage. ``above`` are the lines that name the
-    records around it; None for a whole document, whose lists have names enough, but not those of one object.
+    It is one block if the objects have less than half of its text, and all of that fits a passage. ``above``
+    are the lines that name the records around it; None for a whole document, whose lists have names enough,
+    but not those of one object.
     """
     tables = list(_tables(value, path, depth)) if isinstance(value, dict) else []
     tables = [table for table in tables if above is not None or len(table[1]) > 1]

@@ -10,6 +10,7 @@ from localcrag.crag.table_queries.derived_words import cells_of_word
 from localcrag.crag.table_queries.missing_conditions import (
     measures_another,
     takes_whole_for_part,
+    with_meant_measure,
     with_named_flag,
 )
 from localcrag.crag.table_queries.query_grammar import query_pattern
@@ -316,3 +317,24 @@ def test_a_query_measures_by_the_column_of_numbers_that_the_question_says() -> N
     ):
         query = parsed_query(f"SELECT {sql}")
         assert query is not None and measures_another(query, table, question) is is_another
+
+
+def test_a_superlative_means_its_column() -> None:
+    rows = [("Rome", "24", "9"), ("Oslo", "27", "4"), ("Bern", "29", "5")]
+    table = QueryTable.of_cells(("squads",), ("Country", "Age", "MarketValue"), rows)
+    for sql, question, key in (
+        ('ORDER BY "MarketValue" ASC LIMIT 1', "Which nation sent the youngest squad?", '"Age" ASC'),
+        ('ORDER BY "MarketValue" ASC LIMIT 1', "Which has the least market value?", '"MarketValue" ASC'),
+        ('ORDER BY "MarketValue" ASC LIMIT 1', "Which is the tallest?", '"MarketValue" ASC'),
+        ('ORDER BY "MarketValue" ASC LIMIT 1', "Which is the newest?", '"MarketValue" ASC'),
+        ('ORDER BY "Age" ASC LIMIT 1', "Which is the youngest?", '"Age" ASC'),
+        (
+            'GROUP BY "Country" ORDER BY AVG("MarketValue") ASC LIMIT 1',
+            "Which is the oldest?",
+            'AVG("Age") ASC',
+        ),
+    ):
+        query = parsed_query(f'SELECT "Country" {sql}')
+        assert query is not None
+        made = str(with_meant_measure(query, table, question))
+        assert made.rpartition("ORDER BY ")[2].removesuffix(" LIMIT 1") == key

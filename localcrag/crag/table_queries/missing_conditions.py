@@ -11,12 +11,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from localcrag.crag.table_answers.table_values import WORD, is_missing, roots
+from localcrag.crag.table_answers.table_values import WORD, is_missing, root, roots, word_list
+from localcrag.crag.table_answers.table_vocabulary import QUANTITY_WORDS, SUPERLATIVES
 from localcrag.crag.table_queries.derived_words import cells_of_word
 from localcrag.crag.table_queries.query_grammar import MAX_CONDITIONS
 from localcrag.crag.table_queries.query_table import QueryColumn, QueryTable
 from localcrag.crag.table_queries.said_values import SaidValues
-from localcrag.crag.table_queries.table_query import Condition, TableQuery
+from localcrag.crag.table_queries.table_query import ColumnExpression, Condition, TableQuery
 
 _YEAR = re.compile(r"1[5-9]\d\d|20\d\d")
 _COUNTED = re.compile(r"\bhow many (?:different |distinct |of the )?([^\W\d_]+)", re.IGNORECASE)
@@ -34,6 +35,10 @@ MIN_ALIKE = 2
 """How many rows on average have the same cell in a column whose name asks for one."""
 MIN_NAMES_SHARE = 0.9
 """The share of the cells of a column that differ if they are names."""
+_MEAN_MUCH = frozenset({"newest"})
+"""Superlatives that mean one column or another: hired last, or born last."""
+_AGES = frozenset(map(root, word_list("age ages born birthday birthdate dob")))
+"""Words for columns of how old persons are."""
 _MIN_CHARACTERS = 2
 _SAY_LITTLE = frozenset({"yes", "no", "none", "true", "false"})
 """Cells of many columns, whose words a question has for other reasons."""
@@ -128,6 +133,30 @@ def with_named_flag(query: TableQuery, table: QueryTable, question: str) -> Tabl
             replace(each, column=named[0]) if each.column in wrong else each for each in query.conditions
         ),
     )
+
+
+def with_meant_measure(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
+    """A query in the order of the one column that a superlative means, in the place of one that nobody says.
+
+    "Which nation sent the youngest squad?" means the column "Age", and not "MarketValue".
+    """
+    key = query.key
+    if key is None or key.expression is None or key.expression.operator:
+        return query
+    words = [match[0].casefold() for match in WORD.finditer(question)]
+    kinds = {SUPERLATIVES[word][1] for word in words if word in SUPERLATIVES and word not in _MEAN_MUCH}
+    kinds -= {"", "time", "merit", "length"}
+    if len(kinds) != 1 or not {*roots(question)}.isdisjoint(roots(key.expression.column)):
+        return query
+    (kind,) = kinds
+    meant = QUANTITY_WORDS[kind] | {root(kind)} | (_AGES if kind == "age" else frozenset())
+    if meant & {*roots(key.expression.column)}:
+        return query
+    ordered = [each.name for each in table.columns.values() if each.is_ordered]
+    columns = [name for name in ordered if meant & {*roots(name)}]
+    if len(columns) != 1 or columns[0] in query.columns:
+        return query
+    return replace(query, key=replace(key, expression=ColumnExpression(columns[0])))
 
 
 def _is_said(column: str, question: str) -> bool:
