@@ -97,7 +97,8 @@ def asked(
     ("question", "written", "value", "sure"),
     [
         pytest.param(SPECIES, (IN_TREES, 0.4), "2", True, id="both give the same"),
-        pytest.param(SPECIES, (IN_TREES, 0.2), "2", True, id="the same, improbable"),
+        pytest.param(SPECIES, (IN_TREES, 0.3), "2", True, id="the same, less probable"),
+        pytest.param("How many women live in a tree?", (IN_TREES, 0.9), "2", False, id="women are left out"),
         pytest.param(SPECIES, (IN_TREES, 0.1), "2", False, id="the same, too improbable to confirm"),
         pytest.param(SPECIES, (IN_HOUSES, 0.4), "2", False, id="another one, improbable"),
         pytest.param(SPECIES, (IN_HOUSES, 0.7), "1", False, id="another one, probable"),

@@ -15,13 +15,15 @@ from localcrag.crag.answering.query_answers import is_lookup
 from localcrag.crag.doubts.sureness import asks_over_table
 from localcrag.crag.rows.spelled_rows import is_spelled_in
 from localcrag.crag.state import ComputedAnswer, QuestionState
-from localcrag.crag.table_answers.table_values import roots
+from localcrag.crag.table_answers.spelled_values import SEXES
+from localcrag.crag.table_answers.table_values import root, roots
 from localcrag.events import Computed, Degraded, Steps
 from localcrag.languages import other_than_english
 from localcrag.types import Aggregate, Strip
 
-CONFIRMING = 0.15
-"""The least probability of a query that confirms what rules computed."""
+CONFIRMING, CONFIRMING_LESS = 0.15, 0.3
+"""The least probability of a query that confirms what rules computed, and what they did with words left out;
+not without "women", whom a table without the sex of persons does not tell apart."""
 TELLING, SURE = 0.3, 0.85
 """The least probability of a query whose answer is shown, and of one that is sure by itself."""
 OVER_ROWS = 0.15
@@ -65,7 +67,9 @@ def compute_unsure(state: QuestionState, kept: Sequence[Strip]) -> Steps[tuple[C
         if read is not None and do_agree:
             computed = read.answer
         if read is None or do_agree or not (read.probability >= OVERRULING or _asks_for(read, words)):
-            is_sure = read is not None and do_agree and read.probability >= CONFIRMING
+            least = CONFIRMING_LESS if words else CONFIRMING
+            is_sure = read is not None and do_agree and read.probability >= least
+            is_sure = is_sure and SEXES.isdisjoint(map(root, words))
             yield Computed(computed.computation)
             if words and not is_sure:
                 yield Degraded("answer", LEFT_OUT.format(words=", ".join(words)))

@@ -26,6 +26,8 @@ _WOMEN = frozenset(word_list("female f w woman women weiblich"))
 _MEN = frozenset(word_list("male m man men männlich"))
 """What the cells of such a column hold."""
 _SEX_OF = {root("women"): _WOMEN, root("female"): _WOMEN, root("men"): _MEN, root("male"): _MEN}
+SEXES = frozenset(_SEX_OF)
+"""Words for the sex of persons, by their roots."""
 _OF_EVENTS = frozenset(map(root, word_list("date day time year month of")))
 """Words in the name of a column of dates that do not say what happened."""
 _NOUN_OF_EVENT = {"died": root("death")}
