@@ -102,6 +102,7 @@ def asked(
         pytest.param(SPECIES, (IN_TREES, 0.1), "2", False, id="the same, too improbable to confirm"),
         pytest.param(SPECIES, (IN_HOUSES, 0.4), "2", False, id="another one, improbable"),
         pytest.param(SPECIES, (IN_HOUSES, 0.7), "1", False, id="another one, probable"),
+        pytest.param(SPECIES, (OF_ONE_ROW, 0.7), "2", False, id="a sum of one row, probable"),
         pytest.param(WAKEFUL, (AWAKE_IN_TREES, 0.4), "1", False, id="it asks for what rules leave out"),
         pytest.param(SPECIES, None, "2", False, id="no model"),
         pytest.param(SPECIES, ("NONE", 0.9), "2", False, id="no query"),

@@ -66,7 +66,8 @@ def compute_unsure(state: QuestionState, kept: Sequence[Strip]) -> Steps[tuple[C
         do_agree = read is not None and _agree(read, computed)
         if read is not None and do_agree:
             computed = read.answer
-        if read is None or do_agree or not (read.probability >= OVERRULING or _asks_for(read, words)):
+        overrules = read is not None and (read.probability >= OVERRULING or _asks_for(read, words))
+        if do_agree or not overrules or (read is not None and _is_misread(read)):
             least = CONFIRMING_LESS if words else CONFIRMING
             is_sure = read is not None and do_agree and read.probability >= least
             is_sure = is_sure and SEXES.isdisjoint(map(root, words))
@@ -76,9 +77,9 @@ def compute_unsure(state: QuestionState, kept: Sequence[Strip]) -> Steps[tuple[C
             return computed, is_sure
     if read is None or read.probability < (OVER_ROWS if asks_over_table(state.question) else TELLING):
         return None
-    is_sure = read.probability >= SURE
-    if not is_sure and _is_of_one_row(read):
+    if _is_misread(read):
         return None
+    is_sure = read.probability >= SURE
     if is_lookup(read.query):
         is_of_best = _is_of_best_row(read, kept)
         if read.probability < LOOKED_UP or not (is_of_best or _is_of_spelled_row(read, state.question, kept)):
@@ -101,10 +102,11 @@ def _counts_one(computed: ComputedAnswer) -> bool:
     return told.operation is Aggregate.COUNT and told.value == "1"
 
 
-def _is_of_one_row(read: QueriedTable) -> bool:
-    """Whether what a query adds up or takes the mean of is a single row, which is more likely misread."""
+def _is_misread(read: QueriedTable) -> bool:
+    """Whether what a query that is not sure adds up or takes the mean of is a single row."""
     computed = read.answer.computation
-    return computed.operation in (Aggregate.TOTAL, Aggregate.AVERAGE) and computed.rows == 1
+    is_of_one_row = computed.operation in (Aggregate.TOTAL, Aggregate.AVERAGE) and computed.rows == 1
+    return is_of_one_row and read.probability < SURE
 
 
 def _is_of_best_row(read: QueriedTable, kept: Sequence[Strip]) -> bool:
