@@ -92,7 +92,7 @@ def compute_unsure(state: QuestionState, kept: Sequence[Strip]) -> Steps[tuple[C
 def _asks_for(read: QueriedTable, words: Sequence[str]) -> bool:
     """Whether a query that may be shown asks for what rules left out."""
     said = (*read.query.columns, *(value for each in read.query.conditions for value in each.values))
-    known = {root for text in said for root in roots(text)}
+    known = {each for text in said for each in roots(text)}
     return read.probability >= TELLING and any(known & {*roots(word)} for word in words)
 
 
