@@ -12,6 +12,7 @@ from localcrag.crag.table_queries.missing_conditions import (
     takes_whole_for_part,
     with_meant_measure,
     with_named_flag,
+    without_contrast,
 )
 from localcrag.crag.table_queries.query_grammar import query_pattern
 from localcrag.crag.table_queries.query_prompt import MAX_COLUMNS, described, narrowed, said_line
@@ -338,3 +339,12 @@ def test_a_superlative_means_its_column() -> None:
         assert query is not None
         made = str(with_meant_measure(query, table, question))
         assert made.rpartition("ORDER BY ")[2].removesuffix(" LIMIT 1") == key
+
+
+def test_what_a_question_sets_others_apart_from_is_no_condition() -> None:
+    query = parsed_query("SELECT COUNT(*) WHERE \"Measure\" IN ('volume', 'mass')")
+    assert query is not None
+    made = without_contrast(query, "In how many was size taken as mass rather than volume?")
+    assert str(made) == "SELECT COUNT(*) WHERE \"Measure\" = 'mass'"
+    for question in ("In how many was it mass or volume?", "In how many was it mass rather than length?"):
+        assert without_contrast(query, question) == query

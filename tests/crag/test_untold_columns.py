@@ -62,3 +62,14 @@ def test_no_column_without_a_name_has_the_amount_that_is_asked_for() -> None:
 def test_a_number_with_what_it_counts_tells_how_many() -> None:
     (strip,) = strips(structured((BlockKind.ROW, "name: Valparaiso · country: Chile · room: 12 ships")))
     assert not is_doubted_without_column("How many vessels fit into Valparaiso?", [strip])
+
+
+def test_how_old_something_is_stands_in_a_column_of_ages_or_days() -> None:
+    for cells, is_doubted in (
+        ("name: Tim Cook · rank: 46 · total_pay: 10.28", True),
+        ("name: Tim Cook · rank: 46 · dob: 1960-11-01", False),
+        ("name: Tim Cook · age_years: 64", False),
+    ):
+        rows = [replace(row, score=0.99) for row in strips(structured((BlockKind.ROW, cells)))]
+        assert is_doubted_without_column("How old is Tim Cook?", rows) is is_doubted
+        assert not is_doubted_without_column("Who is Tim Cook?", rows)

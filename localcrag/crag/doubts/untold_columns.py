@@ -25,6 +25,12 @@ _THING_ASKED = re.compile(
 )
 """How a question asks for what a column names: its kind, or a measure."""
 _AMOUNT_ASKED = re.compile(r"\bhow (?:much|many)\b", re.I)
+_AGE_ASKED = re.compile(r"\bhow old\b", re.I)
+_OF_AGE = terms_within(
+    "age ages aged old birth birthday birthdate born dob year years date day since built founded established "
+    "opened made started installed bought joined hired"
+)
+"""Words in the name of a column from which an age is known."""
 _NAMELESS = re.compile(r"column \d+\s*")
 """How a column is called whose name is not known."""
 _WITH_UNIT = re.compile(r"\d[\d.,]*\s?[^\W\d]{2}")
@@ -51,6 +57,8 @@ def is_doubted_without_column(question: str, shown: Sequence[Strip]) -> bool:
     Of columns without names none tells that its number is the one that is asked for.
     """
     best = _best_row(shown)
+    if best is not None and _lacks_age(question, best):
+        return True
     if best is None or best.score >= SURE_STRIP:
         return False
     others = list(_others(question, best))
@@ -78,6 +86,12 @@ def _lacks_asked_column(question: str, row: Strip, others: Sequence[tuple[str, s
     naming = " ".join(value for _, value in map(named_cell, cells) if value not in told)
     left = column_terms_asked(question) - terms(naming)
     return not any(terms_within(column) & left for column, _ in others)
+
+
+def _lacks_age(question: str, row: Strip) -> bool:
+    """Whether a question asks how old something is, and a row has no column of ages, days or years."""
+    columns = (f"{column} {words_in_full(column)}" for column, _ in map(named_cell, cells_of(row)))
+    return _AGE_ASKED.search(question) is not None and terms_within(" ".join(columns)).isdisjoint(_OF_AGE)
 
 
 def _lacks_asked_number(question: str, others: Sequence[tuple[str, str]]) -> bool:

@@ -35,6 +35,7 @@ MIN_ALIKE = 2
 """How many rows on average have the same cell in a column whose name asks for one."""
 MIN_NAMES_SHARE = 0.9
 """The share of the cells of a column that differ if they are names."""
+_CONTRAST = re.compile(r"\b(?:rather than|instead of) (?:the |an? )?(?P<what>[\w-]+)", re.IGNORECASE)
 _MEAN_MUCH = frozenset({"newest"})
 """Superlatives that mean one column or another: hired last, or born last."""
 _AGES = frozenset(map(root, word_list("age ages born birthday birthdate dob")))
@@ -157,6 +158,19 @@ def with_meant_measure(query: TableQuery, table: QueryTable, question: str) -> T
     if len(columns) != 1 or columns[0] in query.columns:
         return query
     return replace(query, key=replace(key, expression=ColumnExpression(columns[0])))
+
+
+def without_contrast(query: TableQuery, question: str) -> TableQuery:
+    """A query without the cells that a question only sets others apart from: "mass rather than volume"."""
+    contrast = {each for match in _CONTRAST.finditer(question) for each in roots(match["what"])}
+
+    def told(condition: Condition) -> Condition:
+        kept = tuple(value for value in condition.values if not {*roots(value)} <= contrast)
+        if condition.operator != "IN" or not 0 < len(kept) < len(condition.values):
+            return condition
+        return replace(condition, operator="IN" if len(kept) > 1 else "=", values=kept)
+
+    return replace(query, conditions=tuple(map(told, query.conditions))) if contrast else query
 
 
 def _is_said(column: str, question: str) -> bool:
