@@ -85,3 +85,22 @@ def test_an_entry_without_a_default_does_not_tell_it(question: str) -> None:
 )
 def test_what_may_be_a_default_leaves_no_doubt(question: str, text: str) -> None:
     assert not lacks_default(question, strips(structured((BlockKind.PARAGRAPH, text))))
+
+
+def test_the_default_of_a_parameter_stands_in_the_first_lines_of_its_function() -> None:
+    asked = "How many days must lie between two storms by default?"
+    first = "def select(flow, days=7,\n           dry=(1, 2)):"
+    told = "Parameters\n    ----------\n    days : int\n        Number of days between storms"
+    whole = leveled((BlockKind.CODE, 0, f"import os\n\n{first}\n\n{told}"))
+    explained = strips(whole)[-1]
+    assert told in explained.text and first not in explained.text
+    assert [strip.text for strip in with_stated_default([explained], asked)] == [first, explained.text]
+    above = leveled((BlockKind.CODE, 0, f"def other(a=1):\n    pass\n\n{first}"), ordinal=1)
+    part = replace(leveled((BlockKind.CODE, 0, told), ordinal=2), start=900)
+    part = replace(part, blocks=(replace(part.blocks[0], start=900, end=900 + len(told)),))
+    [below] = strips(part)
+    found = with_stated_default([below], asked, lambda _: [above])
+    assert [strip.text for strip in found] == [first, told]
+    assert with_stated_default([below], "How many days lie between two storms?", lambda _: [above]) == [below]
+    plain = leveled((BlockKind.CODE, 0, "def select(flow, days):\n    pass"), ordinal=1)
+    assert with_stated_default([below], asked, lambda _: [plain]) == [below]

@@ -55,6 +55,11 @@ _MAY_BE_STATED = re.compile(
     re.IGNORECASE,
 )
 """Words with which a text may say what holds if nothing is set."""
+_EXPLAINS_PARAMETERS = re.compile(
+    r"^[ \t]*(?:(?:Parameters|Arguments|Args)\b|:param |[A-Za-z_]\w* : )", re.MULTILINE
+)
+"""Lines of the text in which a function of Python explains its parameters."""
+_SIGNATURE = re.compile(r"^[ \t]*(?:async )?def \w+\([^()]*(?:\([^()]*\)[^()]*)*\)[^:\n]*:", re.MULTILINE)
 _ENDS = frozenset({BlockKind.ITEM, BlockKind.PARAGRAPH, BlockKind.CODE, BlockKind.ROW})
 """What an item ends before if it is no deeper."""
 MAX_SECTION_BLOCKS = 8
@@ -81,10 +86,29 @@ def with_stated_default(
     if _STATED.search(best.text):
         return list(picked)
     stated = next((s for s in _entry(best, neighbours) if _STATED.search(s.text)), None)
+    stated = stated or _signature(best, neighbours)
     if stated is None or span(stated) in map(span, picked):
         return list(picked)
-    at = list(picked).index(best) + (stated.start >= best.start or stated.passage != best.passage)
+    places = [(strip.passage.ordinal, strip.start) for strip in (best, stated)]
+    at = list(picked).index(best) + (places[0] <= places[1])
     return [*picked[:at], stated, *picked[at:]]
+
+
+def _signature(strip: Strip, neighbours: Neighbours | None) -> Strip | None:
+    """The first lines of the function whose parameters a strip of code explains, if they have defaults.
+
+    They stand above it, in its passage or the one before: "def select(flow, days=7):".
+    """
+    if not is_code(strip) or _EXPLAINS_PARAMETERS.search(strip.text) is None:
+        return None
+    passage = strip.passage
+    above = [p for p in (neighbours(passage) if neighbours else ()) if p.ordinal < passage.ordinal]
+    before = passage.text[: strip.start - passage.start]
+    for place, text in ((passage, before), *((each, each.text) for each in above)):
+        if found := list(_SIGNATURE.finditer(text)):
+            start, end = (place.start + at for at in found[-1].span())
+            return strip_at(place, start, end, strip.score) if "=" in found[-1][0] else None
+    return None
 
 
 def lacks_default(question: str, kept: Sequence[Strip], neighbours: Neighbours | None = None) -> bool:
