@@ -1,8 +1,8 @@
 """Tables of plain text whose cells are parted by commas, semicolons or bars, or quoted and parted by blanks.
 
 Exports often have them under other names than ``.csv``: feeds of timetables (``stops.txt``), tables that R
-writes (``"name" "id"`` above ``"Lund" 12``). A run of lines is such a table if its first line names columns
-and nothing else could be meant, and a column below has numbers. What is not sure stays as it is.
+writes (``"name" "id"`` above ``"Lund" 12``) or prints. A run of lines is such a table if its first line names
+columns and nothing else could be meant, and a column below has numbers. What is not sure stays as it is.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from localcrag.documents.plain_records import PlainTable
 from localcrag.documents.table_rows import TableLine, row_text
 
 _MIN_ROWS, _MIN_COLUMNS, _MIN_QUOTED_COLUMNS = 3, 3, 2
+_MIN_PRINTED_ROWS = 8
+"""The fewest rows of a table whose cells nothing but blanks part."""
 _MAX_LINE_CHARACTERS, _MAX_NAME_CHARACTERS = 5_000, 40
 _NAME = re.compile(r"(?=.*[^\W\d_])\S+(?: \S+)*")
 _NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?")
@@ -27,7 +29,7 @@ def delimited_tables(lines: Sequence[str]) -> Iterator[PlainTable]:
     """The tables among the lines of a text whose cells are parted so, in order."""
     at = 0
     while at < len(lines):
-        table = _table(lines, at) if len(lines) - at > _MIN_ROWS else None
+        table = _table(lines, at) or _printed(lines, at) if len(lines) - at > _MIN_ROWS else None
         if table is not None:
             yield table
         at = table.end if table is not None else at + 1
@@ -54,6 +56,34 @@ def _table(lines: Sequence[str], first: int) -> PlainTable | None:
     end = first + 1 + len(rows)
     told = [TableLine(at, row_text(cells, names), False) for at, cells in enumerate(rows, first + 2)]
     return PlainTable(first, end, told)
+
+
+def _printed(lines: Sequence[str], first: int) -> PlainTable | None:
+    """The table that begins with a line as R prints one: names of columns, and cells that blanks part.
+
+    It goes on to a blank line or the end. All columns are numbers, or the first has no name, above which the
+    header is indented, and no numbers, and half of the others are numbers.
+    """
+    names = _distinct(lines[first].split(), _MIN_COLUMNS) if len(lines[first]) <= _MAX_LINE_CHARACTERS else []
+    rows: list[list[str]] = []
+    for line in lines[first + 1 :] if names else ():
+        cells = line.split()
+        if len(cells) != len(rows[0] if rows else cells) or not 0 <= len(cells) - len(names) <= 1:
+            break
+        rows.append(cells)
+    end = first + 1 + len(rows)
+    if len(rows) < _MIN_PRINTED_ROWS or (end < len(lines) and lines[end].strip()):
+        return None
+    labels, *columns = zip(*rows, strict=True)
+    numbers = sum(map(_are_numbers, columns))
+    if len(rows[0]) == len(names):
+        is_table = numbers == len(columns) and _are_numbers(labels)
+    else:
+        is_labelled = lines[first][:1].isspace() and not _are_numbers(labels)
+        is_table = is_labelled and 2 * numbers >= len(columns)
+        names = [_ROW_NAME if _ROW_NAME not in names else "row", *names]
+    told = [TableLine(at, row_text(cells, names), False) for at, cells in enumerate(rows, first + 2)]
+    return PlainTable(first, end, told) if is_table else None
 
 
 def _header(line: str) -> tuple[str, list[str]]:

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from localcrag.documents.block_text import BlockText
+from localcrag.documents.delimited_tables import delimited_tables
 from localcrag.documents.fixed_width_tables import with_rows
 from localcrag.documents.formats import Markup
 from localcrag.documents.html_blocks import add_html
@@ -287,3 +288,23 @@ def test_cells_that_are_parted_by_commas_or_semicolons_or_quoted(text: str, foun
     laid, _ = with_rows(f"Notes first.\n\n{text}\nAnd a word after it.\n")
     assert laid.startswith("Notes first.\n\n") and laid.endswith("\nAnd a word after it.\n")
     assert all(row in laid for row in found)
+
+
+def test_tables_as_r_prints_them_are_rows() -> None:
+    nations = "  TFR contraception  GDP region\n" + "".join(
+        f"Land-{letter}      2.{at} {at if at % 2 else 'NA'}   28{at}  Asia\n"
+        for at, letter in enumerate("abcdefghi")
+    )
+    found = rows(nations)
+    assert found[0] == "name: Land-a · TFR: 2.0 · contraception: NA · GDP: 280 · region: Asia"
+    assert len(found) == 9
+    weeks = "week    observed state\n" + "".join(f"19900{at}\t{at}\t  0\n" for at in range(1, 10))
+    assert rows(weeks)[0] == "week: 199001 · observed: 1 · state: 0" and len(rows(weeks)) == 9
+    for other in (
+        nations.strip(),
+        nations.replace("Asia\n", "\n"),
+        f"{nations}and so on\n",
+        "\n".join(nations.split("\n")[:8]),
+        "we said it once\n" + "and then it was said\n" * 9,
+    ):
+        assert not [*delimited_tables(other.rstrip("\n").split("\n"))], other
