@@ -51,7 +51,7 @@ READING = 26
 """The number of the way in which documents are read now; those read in an older way are read anew.
 
 26: with tables as R prints them, and in JSON and YAML numbers below names and what stands below days, as
-rows, objects below keys of JSON apart from what is told of all of them, and no record cut within a list in it;
+rows, objects below keys of JSON apart from what is told of all of them, and no record cut within a list;
 25: with formulas that HTML shows as pictures in words, and cells of CSV that are quoted
 behind blanks, or parted by them below quoted names;
 24: with tables of plain text whose cells bars part as rows, and lines that tabs part as items;
