@@ -10,12 +10,10 @@ from localcrag.crag.table_queries.derived_words import cells_of_word
 from localcrag.crag.table_queries.missing_conditions import (
     measures_another,
     takes_whole_for_part,
-    with_meant_measure,
-    with_named_flag,
-    without_contrast,
 )
 from localcrag.crag.table_queries.query_grammar import query_pattern
 from localcrag.crag.table_queries.query_prompt import MAX_COLUMNS, described, narrowed, said_line
+from localcrag.crag.table_queries.query_repairs import with_meant_measure, with_named_flag, without_contrast
 from localcrag.crag.table_queries.query_results import QueryResult, result_of
 from localcrag.crag.table_queries.query_table import QueryTable
 from localcrag.crag.table_queries.said_values import said_values

@@ -24,12 +24,10 @@ from localcrag.crag.table_queries.missing_conditions import (
     takes_whole_for_part,
     uncounted_blanks,
     with_conditions,
-    with_meant_measure,
-    with_named_flag,
-    without_contrast,
 )
 from localcrag.crag.table_queries.query_grammar import query_pattern
 from localcrag.crag.table_queries.query_prompt import narrowed, query_prompt
+from localcrag.crag.table_queries.query_repairs import repaired
 from localcrag.crag.table_queries.query_results import result_of
 from localcrag.crag.table_queries.query_table import QueryTable
 from localcrag.crag.table_queries.said_values import SaidValues, said_values
@@ -100,8 +98,7 @@ def _likeliest(state: QuestionState, model: QueryModel, tables: Iterable[ParsedT
 
 def answered_by(read: ReadQuery) -> QueriedTable | None:
     """What a query gives, with the conditions that it passed over if any row meets these; None if nothing."""
-    own = with_named_flag(read.query, read.table, read.question)
-    own = with_meant_measure(without_contrast(own, read.question), read.table, read.question)
+    own = repaired(read.query, read.table, read.question)
     if counts_one_name(own, read.table) or repeats_name(own):
         return None
     missing = (

@@ -11,13 +11,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from localcrag.crag.table_answers.table_values import WORD, is_missing, root, roots, word_list
-from localcrag.crag.table_answers.table_vocabulary import QUANTITY_WORDS, SUPERLATIVES
-from localcrag.crag.table_queries.derived_words import cells_of_word
+from localcrag.crag.table_answers.table_values import is_missing, roots
 from localcrag.crag.table_queries.query_grammar import MAX_CONDITIONS
 from localcrag.crag.table_queries.query_table import QueryColumn, QueryTable
 from localcrag.crag.table_queries.said_values import SaidValues
-from localcrag.crag.table_queries.table_query import ColumnExpression, Condition, TableQuery
+from localcrag.crag.table_queries.table_query import Condition, TableQuery
 
 _YEAR = re.compile(r"1[5-9]\d\d|20\d\d")
 _COUNTED = re.compile(r"\bhow many (?:different |distinct |of the )?([^\W\d_]+)", re.IGNORECASE)
@@ -35,11 +33,6 @@ MIN_ALIKE = 2
 """How many rows on average have the same cell in a column whose name asks for one."""
 MIN_NAMES_SHARE = 0.9
 """The share of the cells of a column that differ if they are names."""
-_CONTRAST = re.compile(r"\b(?:rather than|instead of) (?:the |an? )?(?P<what>[\w-]+)", re.IGNORECASE)
-_MEAN_MUCH = frozenset({"newest"})
-"""Superlatives that mean one column or another: hired last, or born last."""
-_AGES = frozenset(map(root, word_list("age ages born birthday birthdate dob")))
-"""Words for columns of how old persons are."""
 _MIN_CHARACTERS = 2
 _SAY_LITTLE = frozenset({"yes", "no", "none", "true", "false"})
 """Cells of many columns, whose words a question has for other reasons."""
@@ -116,67 +109,6 @@ def measures_another(query: TableQuery, table: QueryTable, question: str) -> boo
     return bool(unsaid) and any(
         name not in query.columns and (words := {*roots(name)}) and words <= asked for name in others
     )
-
-
-def with_named_flag(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
-    """A query with the column of marks that a question names, in the place of one that it does not.
-
-    Of the columns "asia" and "africa" that hold 0 or 1, "African" names the latter.
-    """
-    flags = [column.name for column in table.columns.values() if {*column.filled} == {"0", "1"}]
-    named = [name for name in flags if _is_said(name, question)]
-    wrong = {each.column for each in query.conditions if each.column in flags and each.column not in named}
-    if len(named) != 1 or named[0] in query.columns or len(wrong) != 1:
-        return query
-    return replace(
-        query,
-        conditions=tuple(
-            replace(each, column=named[0]) if each.column in wrong else each for each in query.conditions
-        ),
-    )
-
-
-def with_meant_measure(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
-    """A query in the order of the one column that a superlative means, in the place of one that nobody says.
-
-    "Which nation sent the youngest squad?" means the column "Age", and not "MarketValue".
-    """
-    key = query.key
-    if key is None or key.expression is None or key.expression.operator:
-        return query
-    words = [match[0].casefold() for match in WORD.finditer(question)]
-    kinds = {SUPERLATIVES[word][1] for word in words if word in SUPERLATIVES and word not in _MEAN_MUCH}
-    kinds -= {"", "time", "merit", "length"}
-    if len(kinds) != 1 or not {*roots(question)}.isdisjoint(roots(key.expression.column)):
-        return query
-    (kind,) = kinds
-    meant = QUANTITY_WORDS[kind] | {root(kind)} | (_AGES if kind == "age" else frozenset())
-    if meant & {*roots(key.expression.column)}:
-        return query
-    ordered = [each.name for each in table.columns.values() if each.is_ordered]
-    columns = [name for name in ordered if meant & {*roots(name)}]
-    if len(columns) != 1 or columns[0] in query.columns:
-        return query
-    return replace(query, key=replace(key, expression=ColumnExpression(columns[0])))
-
-
-def without_contrast(query: TableQuery, question: str) -> TableQuery:
-    """A query without the cells that a question only sets others apart from: "mass rather than volume"."""
-    contrast = {each for match in _CONTRAST.finditer(question) for each in roots(match["what"])}
-
-    def told(condition: Condition) -> Condition:
-        kept = tuple(value for value in condition.values if not {*roots(value)} <= contrast)
-        if condition.operator != "IN" or not 0 < len(kept) < len(condition.values):
-            return condition
-        return replace(condition, operator="IN" if len(kept) > 1 else "=", values=kept)
-
-    return replace(query, conditions=tuple(map(told, query.conditions))) if contrast else query
-
-
-def _is_said(column: str, question: str) -> bool:
-    """Whether a question has the name of a column, or a word that is derived from it: "African"."""
-    words = [match[0] for match in WORD.finditer(question)]
-    return {*roots(column)} <= {*roots(question)} or any(cells_of_word(word, [column]) for word in words)
 
 
 def takes_whole_for_part(query: TableQuery, question: str) -> bool:

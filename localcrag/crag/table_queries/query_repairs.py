@@ -1,0 +1,85 @@
+"""Repairs of a query by the words of its question, where the model took one column or cell for another."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from localcrag.crag.table_answers.table_values import WORD, root, roots, word_list
+from localcrag.crag.table_answers.table_vocabulary import QUANTITY_WORDS, SUPERLATIVES
+from localcrag.crag.table_queries.derived_words import cells_of_word
+from localcrag.crag.table_queries.query_table import QueryTable
+from localcrag.crag.table_queries.table_query import ColumnExpression, Condition, TableQuery
+
+_CONTRAST = re.compile(r"\b(?:rather than|instead of) (?:the |an? )?(?P<what>[\w-]+)", re.IGNORECASE)
+_MEAN_MUCH = frozenset({"newest"})
+"""Superlatives that mean one column or another: hired last, or born last."""
+_AGES = frozenset(map(root, word_list("age ages born birthday birthdate dob")))
+"""Words for columns of how old persons are."""
+
+
+def repaired(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
+    """A query with each of the repairs of this module that it needs; the query itself if it needs none."""
+    query = with_named_flag(without_contrast(query, question), table, question)
+    return with_meant_measure(query, table, question)
+
+
+def with_named_flag(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
+    """A query with the column of marks that a question names, in the place of one that it does not.
+
+    Of the columns "asia" and "africa" that hold 0 or 1, "African" names the latter.
+    """
+    flags = [column.name for column in table.columns.values() if {*column.filled} == {"0", "1"}]
+    named = [name for name in flags if _is_said(name, question)]
+    wrong = {each.column for each in query.conditions if each.column in flags and each.column not in named}
+    if len(named) != 1 or named[0] in query.columns or len(wrong) != 1:
+        return query
+    return replace(
+        query,
+        conditions=tuple(
+            replace(each, column=named[0]) if each.column in wrong else each for each in query.conditions
+        ),
+    )
+
+
+def with_meant_measure(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
+    """A query in the order of the one column that a superlative means, in the place of one that nobody says.
+
+    "Which nation sent the youngest squad?" means the column "Age", and not "MarketValue".
+    """
+    key = query.key
+    if key is None or key.expression is None or key.expression.operator:
+        return query
+    words = [match[0].casefold() for match in WORD.finditer(question)]
+    kinds = {SUPERLATIVES[word][1] for word in words if word in SUPERLATIVES and word not in _MEAN_MUCH}
+    kinds -= {"", "time", "merit", "length"}
+    if len(kinds) != 1 or not {*roots(question)}.isdisjoint(roots(key.expression.column)):
+        return query
+    (kind,) = kinds
+    meant = QUANTITY_WORDS[kind] | {root(kind)} | (_AGES if kind == "age" else frozenset())
+    if meant & {*roots(key.expression.column)}:
+        return query
+    ordered = [each.name for each in table.columns.values() if each.is_ordered]
+    columns = [name for name in ordered if meant & {*roots(name)}]
+    if len(columns) != 1 or columns[0] in query.columns:
+        return query
+    return replace(query, key=replace(key, expression=ColumnExpression(columns[0])))
+
+
+def without_contrast(query: TableQuery, question: str) -> TableQuery:
+    """A query without the cells that a question only sets others apart from: "mass rather than volume"."""
+    contrast = {each for match in _CONTRAST.finditer(question) for each in roots(match["what"])}
+
+    def told(condition: Condition) -> Condition:
+        kept = tuple(value for value in condition.values if not {*roots(value)} <= contrast)
+        if condition.operator != "IN" or not 0 < len(kept) < len(condition.values):
+            return condition
+        return replace(condition, operator="IN" if len(kept) > 1 else "=", values=kept)
+
+    return replace(query, conditions=tuple(map(told, query.conditions))) if contrast else query
+
+
+def _is_said(column: str, question: str) -> bool:
+    """Whether a question has the name of a column, or a word that is derived from it: "African"."""
+    words = [match[0] for match in WORD.finditer(question)]
+    return {*roots(column)} <= {*roots(question)} or any(cells_of_word(word, [column]) for word in words)
