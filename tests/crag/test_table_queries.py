@@ -13,7 +13,12 @@ from localcrag.crag.table_queries.missing_conditions import (
 )
 from localcrag.crag.table_queries.query_grammar import query_pattern
 from localcrag.crag.table_queries.query_prompt import MAX_COLUMNS, described, narrowed, said_line
-from localcrag.crag.table_queries.query_repairs import with_meant_measure, with_named_flag, without_contrast
+from localcrag.crag.table_queries.query_repairs import (
+    with_meant_measure,
+    with_merit,
+    with_named_flag,
+    without_contrast,
+)
 from localcrag.crag.table_queries.query_results import QueryResult, result_of
 from localcrag.crag.table_queries.query_table import QueryTable
 from localcrag.crag.table_queries.said_values import said_values
@@ -346,3 +351,23 @@ def test_what_a_question_sets_others_apart_from_is_no_condition() -> None:
     assert str(made) == "SELECT COUNT(*) WHERE \"Measure\" = 'mass'"
     for question in ("In how many was it mass or volume?", "In how many was it mass rather than length?"):
         assert without_contrast(query, question) == query
+
+
+def test_the_worst_of_what_is_bad_is_the_most() -> None:
+    rows = [("Oslo", "3", "4.5", "12"), ("Rome", "5", "3.9", "7"), ("Bern", "2", "4.9", "9")]
+    table = QueryTable.of_cells(("towns",), ("Town", "infant.mortality", "Rating", "Trees"), rows)
+    for column, question, direction in (
+        ("infant.mortality", "Which town has the worst infant mortality?", "DESC"),
+        ("infant.mortality", "Which town has the best infant mortality?", ""),
+        ("Rating", "Which town has the worst rating?", "ASC"),
+        ("Rating", "Which town is the best?", "DESC"),
+        ("Trees", "Which town is the worst?", ""),
+        ("infant.mortality", "Which town has the lowest infant mortality?", ""),
+    ):
+        made = {
+            str(with_merit(query, table, question)).rpartition(f'"{column}" ')[2]
+            for way in ("ASC", "DESC")
+            if (query := parsed_query(f'SELECT "Town" ORDER BY "{column}" {way} LIMIT 1'))
+        }
+        kept = (direction,) if direction else ("ASC", "DESC")
+        assert made == {f"{way} LIMIT 1" for way in kept}

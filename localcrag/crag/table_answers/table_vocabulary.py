@@ -163,7 +163,7 @@ QUANTITY_WORDS: dict[str, frozenset[str]] = {
         "temperature": "temperature temp",
         "speed": "speed",
         "sound": "sound noise loudness",
-        "deaths": "death died dead killed fatality todesfall tote",
+        "deaths": "death died dead killed fatality mortality todesfall tote",
         "age": "built founded opened established since installed birth construction",
         "time": "",
     }.items()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from decimal import Decimal
 
+from localcrag.crag.table_answers.column_merit import is_better_high
 from localcrag.crag.table_answers.table_values import WORD, root, roots, word_list
 from localcrag.crag.table_answers.table_vocabulary import QUANTITY_WORDS, SUPERLATIVES
 from localcrag.crag.table_queries.derived_words import cells_of_word
@@ -21,7 +23,7 @@ _AGES = frozenset(map(root, word_list("age ages born birthday birthdate dob")))
 def repaired(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
     """A query with each of the repairs of this module that it needs; the query itself if it needs none."""
     query = with_named_flag(without_contrast(query, question), table, question)
-    return with_meant_measure(query, table, question)
+    return with_merit(with_meant_measure(query, table, question), table, question)
 
 
 def with_named_flag(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
@@ -64,6 +66,24 @@ def with_meant_measure(query: TableQuery, table: QueryTable, question: str) -> T
     if len(columns) != 1 or columns[0] in query.columns:
         return query
     return replace(query, key=replace(key, expression=ColumnExpression(columns[0])))
+
+
+def with_merit(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
+    """A query with the best or the worst first: the worst infant mortality is the highest, and no rating is.
+
+    It stays as it is in the order of a column of which it is not clear whether more is better, as the best
+    price is: to whom?
+    """
+    said = {match[0].casefold() for match in WORD.finditer(question)} & {"best", "worst"}
+    key = query.key
+    if len(said) != 1 or key is None or key.expression is None or key.expression.operator:
+        return query
+    column = table.columns[key.expression.column]
+    numbers = [value for value in column.typed.values if isinstance(value, Decimal)]
+    is_high = is_better_high(column.name, table.names, numbers)
+    if is_high is None or (said == {"best"} and not is_high):
+        return query
+    return replace(query, is_descending=is_high is (said == {"best"}))
 
 
 def without_contrast(query: TableQuery, question: str) -> TableQuery:
