@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from statistics import fmean, pstdev
@@ -123,8 +123,9 @@ class Retriever:
             of_day = self._of_the_day(best, found, question, filter)
             best = [*best[:-1], of_day[0]] if of_day else best
             best = with_asked_option(best, found, question)
-            best = with_codes(best, [*found, *self._having(codes_of(question), found, filter)], question)
-            best = with_names(best, [*found, *self._named(question, found, filter)], question)
+            best = with_codes(best, [*found, *self._having([codes_of(question)], found, filter)], question)
+            names = [[name] for name in names_of(question)[:MAX_NAMES]]
+            best = with_names(best, [*found, *self._having(names, found, filter)], question)
             best = self._with_reported_row(best, found, question, filter)
         if self.evaluator and best:
             best = best if as_question else [replace(hit, similarity=None) for hit in best]
@@ -167,34 +168,37 @@ class Retriever:
         ]
         return sorted(parts, key=lambda hit: order.index(hit.passage.source))
 
-    def _having(self, codes: Sequence[str], found: Sequence[Hit], filter: Filter | None) -> list[Hit]:
+    def _having(
+        self, sought: Iterable[Sequence[str]], found: Sequence[Hit], filter: Filter | None
+    ) -> list[Hit]:
         """The hits with codes or names that no passage found has, if there are any.
 
-        They are those of a search, and if it finds none, the passages of the best documents: "5.6.1" is no
-        word to search by.
+        They are those of a search for each of the texts ``sought``, which have one or more of them, and for
+        what that does not find the passages of the best documents: "5.6.1" is no word to search by.
         """
-        missing = [code for code in codes if not any(has_code(hit.passage, code) for hit in found)]
-        if not missing:
-            return []
-        text = " ".join(missing)
+        hits, unfound = list[Hit](), list[str]()
+        for codes in sought:
+            missing = [code for code in codes if not _are_in(found, [code])]
+            of_search = self._searched(" ".join(missing), filter) if missing else []
+            if _are_in(of_search, missing):
+                hits += of_search
+            else:
+                unfound += missing
+        return hits + self._looked_through(unfound, found, filter)
+
+    def _searched(self, text: str, filter: Filter | None) -> list[Hit]:
+        """The hits of a search for another text than the question, to which they have no similarity."""
         (vector,) = self.embedder.encode_questions([text])
         hits = distinct(self.store.search(text, vector, k=self._search_depth, filter=filter))
-        hits = [replace(hit, similarity=None) for hit in hits]
-        if any(has_code(hit.passage, code) for hit in hits for code in missing):
-            return hits
+        return [replace(hit, similarity=None) for hit in hits]
+
+    def _looked_through(self, codes: Sequence[str], found: Sequence[Hit], filter: Filter | None) -> list[Hit]:
+        """The passages of the best documents that have one of some codes or names."""
         sources = {hit.passage.source: hit.passage.document for hit in found}
         best = dict(islice(sources.items(), MAX_SCANNED_DOCUMENTS))
-        return [
-            Hit(passage, 0.0)
-            for passage in self.store.passages(best, limit=MAX_PASSAGES_OF_TABLES)
-            if any(has_code(passage, code) for code in missing)
-            if filter is None or matches(filter, passage)
-        ]
-
-    def _named(self, question: str, found: Sequence[Hit], filter: Filter | None) -> list[Hit]:
-        """The hits with names of a question, of a search for each name that no passage found has."""
-        names = names_of(question)[:MAX_NAMES]
-        return [hit for name in names for hit in self._having([name], found, filter)]
+        passages = self.store.passages(best, limit=MAX_PASSAGES_OF_TABLES) if codes else []
+        hits = (Hit(passage, 0.0) for passage in passages if filter is None or matches(filter, passage))
+        return [hit for hit in hits if _are_in([hit], codes)]
 
     def _with_reported_row(
         self, best: Sequence[Hit], found: Sequence[Hit], question: str, filter: Filter | None
@@ -264,6 +268,11 @@ def with_names(best: Sequence[Hit], found: Sequence[Hit], question: str) -> list
     having = (hit for name in missing for hit in found if has_code(hit.passage, name))
     first = next(having, None)
     return [*best[:-1], first] if first else list(best)
+
+
+def _are_in(hits: Sequence[Hit], codes: Sequence[str]) -> bool:
+    """Whether a passage has one of some codes or names."""
+    return any(has_code(hit.passage, code) for hit in hits for code in codes)
 
 
 def has_figure(passage: Passage, figures: Set[str]) -> bool:

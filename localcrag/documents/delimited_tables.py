@@ -66,11 +66,13 @@ def _printed(lines: Sequence[str], first: int) -> PlainTable | None:
     """
     names = _distinct(lines[first].split(), _MIN_COLUMNS) if len(lines[first]) <= _MAX_LINE_CHARACTERS else []
     rows: list[list[str]] = []
-    for line in lines[first + 1 :] if names else ():
-        cells = line.split()
+    for at in range(first + 1, len(lines) if names else 0):
+        cells = lines[at].split()
         if len(cells) != len(rows[0] if rows else cells) or not 0 <= len(cells) - len(names) <= 1:
             break
         rows.append(cells)
+        if len(rows) == _MIN_PRINTED_ROWS and not _may_be_printed(rows):
+            return None
     end = first + 1 + len(rows)
     if len(rows) < _MIN_PRINTED_ROWS or (end < len(lines) and lines[end].strip()):
         return None
@@ -84,6 +86,12 @@ def _printed(lines: Sequence[str], first: int) -> PlainTable | None:
         names = [_ROW_NAME if _ROW_NAME not in names else "row", *names]
     told = [TableLine(at, row_text(cells, names), False) for at, cells in enumerate(rows, first + 2)]
     return PlainTable(first, end, told) if is_table else None
+
+
+def _may_be_printed(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether half of the columns behind the first may be numbers; of many lines alike no more are read."""
+    columns = [[cell for cell in column if cell != "NA"] for column in zip(*rows, strict=True)][1:]
+    return 2 * sum(not column or _are_numbers(column) for column in columns) >= len(columns)
 
 
 def _header(line: str) -> tuple[str, list[str]]:

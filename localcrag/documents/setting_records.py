@@ -97,7 +97,7 @@ def _are_rows(records: Sequence[YamlRecord], depth: int) -> bool:
     """Whether records that are alike are so many, with so many plain fields, that they are rows."""
     are_braced, is_keyed = all(record.is_braced for record in records), any(record.key for record in records)
     remarks = sum(len(record.remarks) for record in records)
-    if all(record.fields and {*record.fields} == {"value"} for record in records):
+    if all(record.is_value and record.fields for record in records):
         told = {record.key: str((record.fields or {})["value"]) for record in records}
         return are_values_of_names(told) and remarks <= MAX_REMARKS_OF_VALUES * len(records)
     is_dated = are_places_in_time([record.key for record in records])

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from localcrag.documents.record_blocks import Json
+from localcrag.documents.record_blocks import MIN_KEYED_VALUES, Json
 
 MAX_NESTING = 24
 """The deepest nesting of a file that is looked at."""
@@ -28,8 +28,8 @@ class YamlRecord(NamedTuple):
 
     ``key`` is what it stands below, "" for an item of a list. ``is_braced`` says that it is written in
     braces. ``remarks`` are the comments in its lines, which begin with those between it and the record before
-    it. ``fields`` are None if one of them has a tag, a name
-    twice, or no plain name; line breaks in a value are blanks. Those of a value are ``{"value": …}``.
+    it. ``fields`` are None if one of them has a tag, a name twice, or no plain name; line breaks in a value
+    are blanks. Those of a value, as ``is_value`` says, are ``{"value": …}``.
     """
 
     first: int
@@ -38,12 +38,13 @@ class YamlRecord(NamedTuple):
     is_braced: bool
     fields: dict[str, Json] | None
     remarks: tuple[str, ...]
+    is_value: bool
 
 
 class YamlRun(NamedTuple):
     """Mappings that are all the items of one list, or stand below keys of one mapping with nothing between.
 
-    So are values, if one mapping has nothing else.
+    So are values, if one mapping has nothing else and enough of them.
 
     ``depth`` is the number of lists and mappings around them, from 1.
     """
@@ -83,7 +84,8 @@ def _runs_inside(node: Any, depth: int) -> Iterator[tuple[int, list[_Nodes]]]:
             yield from _runs_inside(item, depth + 1)
         return
     if all(value.id == "scalar" for _, value in node.value):
-        yield depth, node.value
+        if len(node.value) >= MIN_KEYED_VALUES:
+            yield depth, node.value
         return
     for is_mapping, pairs in groupby(node.value, lambda pair: pair[1].id == "mapping"):
         if is_mapping:
@@ -115,7 +117,9 @@ def _record(lines: Sequence[str], first: int, key: Any, node: Any) -> YamlRecord
     behind = (lines[line][ends.get(line, 0) :].lstrip(_BETWEEN) for line in range(first, end))
     remarks = tuple(rest.lstrip("# \t").rstrip() for rest in behind if rest.startswith("#"))
     name = "" if key is None else str(key.value)
-    return YamlRecord(first, end, name, bool(getattr(node, "flow_style", False)), _fields(node), remarks)
+    is_value = node.id == "scalar"
+    is_braced = not is_value and bool(node.flow_style)
+    return YamlRecord(first, end, name, is_braced, _fields(node), remarks, is_value)
 
 
 def _leaves(node: Any) -> Iterator[Any]:

@@ -282,6 +282,12 @@ def test_numbers_below_names_are_rows_and_settings_are_none() -> None:
     assert rows(text.replace("20", "no")) == []
 
 
+def test_records_whose_only_field_is_a_value_are_rows_as_any_others() -> None:
+    assert rows("".join(f"{name}:\n  value: {name}{name}\n" for name in "abcd")) == [
+        f"name: {name}\nvalue: {name}{name}" for name in "abcd"
+    ]
+
+
 def test_what_stands_below_days_is_a_row_however_deep_it_stands() -> None:
     days = "".join(
         f"      0{month}-01:\n        name:\n          en: Feast {month}\n" for month in range(1, 5)

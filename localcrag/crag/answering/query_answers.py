@@ -115,9 +115,9 @@ def _total_line(query: TableQuery, line: ResultLine, table: QueryTable, named: l
             cell = " ".join(table.columns[column].cells[at].split()) or f"row {at + 1}"
             first.setdefault(cell.casefold() if target.distinct else f"{at}", at)
         shown = list(first.values())[:MAX_NAMED_ROWS]
-        if len({_cell(table, column, at) for at in shown}) == 1 < len(shown):
+        if len({table.shown_cell(column, at) for at in shown}) == 1 < len(shown):
             return f"{line.texts[0]} {_cited(rows, named)}"
-        names = [f"{_cell(table, column, at)} {_mark(at, named)}" for at in shown]
+        names = [f"{table.shown_cell(column, at)} {_mark(at, named)}" for at in shown]
         more = f" and {len(first) - len(shown):,} more" if len(first) > len(shown) else ""
         listed = below_header(column, f"{', '.join(names)}{more}")
         return f"{line.texts[0]} – {listed}" if names else line.texts[0]
@@ -125,7 +125,7 @@ def _total_line(query: TableQuery, line: ResultLine, table: QueryTable, named: l
     if target.function in ("MIN", "MAX"):
         label = table.label
         who = (
-            f" ({', '.join(_cell(table, label, at) for at in rows[:MAX_TIES])})"
+            f" ({', '.join(table.shown_cell(label, at) for at in rows[:MAX_TIES])})"
             if label not in _columns(target)
             else ""
         )
@@ -139,9 +139,10 @@ def _ranked_lines(
     assert query.key is not None
     superlative = f"the {place_words(query.offset + 1)}{operation_of(query, table)} {_name(query.key)}"
     for line in result.lines:
-        who = ", ".join(filter(None, _shown(query, line, table)))
-        label = _cell(table, table.label, line.rows[0])
-        is_named = label in _shown(query, line, table)
+        told = _shown(query, line, table)
+        who = ", ".join(filter(None, told))
+        label = table.shown_cell(table.label, line.rows[0])
+        is_named = label in told
         beside = "" if is_named or not label else f" ({label})"
         if str(query.key) in map(str, query.targets):
             said = superlative.removeprefix("the ")
@@ -170,7 +171,7 @@ def _listed_lines(
             return
     for line in result.lines:
         row = line.rows[0]
-        who = _cell(table, label, row)
+        who = table.shown_cell(label, row)
         cells = ", ".join(f"{name} {text}" for name, text in zip(columns, line.texts, strict=True) if text)
         if len(columns) == 1:
             cells = below_header(columns[0], _shown(query, line, table)[0])
@@ -273,10 +274,6 @@ def _name(target: Target) -> str:
 
 def _columns(target: Target) -> Sequence[str]:
     return target.expression.columns if target.expression else ()
-
-
-def _cell(table: QueryTable, column: str, at: int) -> str:
-    return table.shown_cell(column, at)
 
 
 def _mark(at: int, named: list[int]) -> str:

@@ -53,10 +53,10 @@ def shown_cells(cells: Sequence[str], question: str) -> list[str]:
         has_words = _WORD.search(value) is not None
         if query.named_by(column, value) or (has_words and at < most_words):
             kept.add(at)
-        elif shared := asked & (terms_within(column) | terms_within(words_in_full(column))):
-            words_of[at] = len(shared) + _is_in_units(column, units)
-        elif _is_in_units(column, units):
-            words_of[at] = 1
+        else:
+            shared = asked & (terms_within(column) | terms_within(words_in_full(column)))
+            if count := len(shared) + _is_in_units(column, units):
+                words_of[at] = count
     wanted = set(words_of)
     if len(wanted) > MAX_ASKED_CELLS:
         wanted = {at for at, count in words_of.items() if count == max(words_of.values())}

@@ -66,8 +66,7 @@ def compute_unsure(state: QuestionState, kept: Sequence[Strip]) -> Steps[tuple[C
         do_agree = read is not None and _agree(read, computed)
         if read is not None and do_agree:
             computed = read.answer
-        overrules = read is not None and (read.probability >= OVERRULING or _asks_for(read, words))
-        if do_agree or not overrules or (read is not None and _is_misread(read)):
+        if read is None or do_agree or not _overrules(read, words):
             least = CONFIRMING_LESS if words else CONFIRMING
             is_sure = read is not None and do_agree and read.probability >= least
             is_sure = is_sure and SEXES.isdisjoint(map(root, words))
@@ -87,6 +86,11 @@ def compute_unsure(state: QuestionState, kept: Sequence[Strip]) -> Steps[tuple[C
         is_sure = is_of_best or is_sure
     yield Computed(read.answer.computation)
     return read.answer, read.is_whole and is_sure
+
+
+def _overrules(read: QueriedTable, words: Sequence[str]) -> bool:
+    """Whether a query is shown in the place of what rules computed without some words of the question."""
+    return not _is_misread(read) and (read.probability >= OVERRULING or _asks_for(read, words))
 
 
 def _asks_for(read: QueriedTable, words: Sequence[str]) -> bool:

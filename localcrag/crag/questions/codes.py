@@ -26,8 +26,8 @@ _STRESSED = STOP_WORDS | ASKING_WORDS | {"every", "never", "no", "not", "now", "
 _STRESSED -= {"it", "us"}
 """Words that are written in capitals for stress."""
 _NAME = re.compile(
-    r"(?<=[^\W\d_] )(?P<name>[A-ZÀ-Þ][\w'’-]*(?: [A-ZÀ-Þ][\w'’-]*)+)"
-    r"|(?<![\w-])(?P<joined>[^\W\d_]*[a-zß-ÿ][A-ZÀ-Þ][^\W\d_]*)(?![\w-])"
+    r"(?<=[^\W\d_] )[A-ZÀ-Þ][\w'’-]*(?: [A-ZÀ-Þ][\w'’-]*)+"
+    r"|(?<![\w-])[^\W\d_]*[a-zß-ÿ][A-ZÀ-Þ][^\W\d_]*(?![\w-])"
 )
 """A name of several words with capitals, behind the first word, or of one with a capital inside."""
 _SMALL_LETTER = re.compile(r"[a-zß-ÿ]{2}")

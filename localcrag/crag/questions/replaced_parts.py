@@ -24,7 +24,7 @@ _PHRASE = rf"(?P<what>[^,;:?.!]+?)(?= (?:{_PREPOSITIONS}) |[,;:]| ?[?.!]*$)"
 _NAME = re.compile(r"(?<!^)(?<![\w-])[A-ZÀ-Þ][\w'’-]*(?: [A-ZÀ-Þ][\w'’-]*)*")
 _BEHIND = re.compile(rf"\b(?:{_PREPOSITIONS})(?: the)? $", re.IGNORECASE)
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
-_ATTRIBUTE = re.compile(r"(?P<the>\bthe )(?P<what>[a-z][\w-]*(?: [a-z][\w-]*)?)(?= of )")
+_ATTRIBUTE = re.compile(r"\bthe (?P<what>[a-z][\w-]*(?: [a-z][\w-]*)?)(?= of )")
 _OF_THING = re.compile(r"the (?P<what>[a-z][\w-]*(?: [a-z][\w-]*)?)")
 _THERE = re.compile(r"(?<!is )(?<!are )(?<!was )(?<!were )\bthere(?P<end>\s*[?.!]*)$", re.IGNORECASE)
 _PLACE = re.compile(r"\b(?:in|at|on) (?:the )?[A-ZÀ-Þ][\w'’-]*(?: [A-ZÀ-Þ][\w'’-]*)*")

@@ -56,6 +56,8 @@ def _names_of(row: Strip, question: str) -> set[str]:
 
 def is_spelled_in(value: str, question: str) -> bool:
     """Whether a question has a value behind its first word, as a name: with a capital, or foreign letters."""
+    if value.casefold() not in question.casefold():
+        return False
     if len(value) < MIN_CHARACTERS or not any(map(str.isalpha, value)) or folded(value) in STOP_WORDS:
         return False
     found = re.search(rf"(?<!\w){re.escape(value)}(?!\w)", question, re.IGNORECASE)

@@ -49,17 +49,17 @@ def with_meant_measure(query: TableQuery, table: QueryTable, question: str) -> T
 
     "Which nation sent the youngest squad?" means the column "Age", and not "MarketValue".
     """
-    key = query.key
-    if key is None or key.expression is None or key.expression.operator:
+    key, measure = query.key, _ordering_column(query)
+    if key is None or not measure:
         return query
-    words = [match[0].casefold() for match in WORD.finditer(question)]
+    words = _words(question)
     kinds = {SUPERLATIVES[word][1] for word in words if word in SUPERLATIVES and word not in _MEAN_MUCH}
     kinds -= {"", "time", "merit", "length"}
-    if len(kinds) != 1 or not {*roots(question)}.isdisjoint(roots(key.expression.column)):
+    if len(kinds) != 1 or not {*roots(question)}.isdisjoint(roots(measure)):
         return query
     (kind,) = kinds
     meant = QUANTITY_WORDS[kind] | {root(kind)} | (_AGES if kind == "age" else frozenset())
-    if meant & {*roots(key.expression.column)}:
+    if meant & {*roots(measure)}:
         return query
     ordered = [each.name for each in table.columns.values() if each.is_ordered]
     columns = [name for name in ordered if meant & {*roots(name)}]
@@ -74,11 +74,10 @@ def with_merit(query: TableQuery, table: QueryTable, question: str) -> TableQuer
     It stays as it is in the order of a column of which it is not clear whether more is better, as the best
     price is: to whom?
     """
-    said = {match[0].casefold() for match in WORD.finditer(question)} & {"best", "worst"}
-    key = query.key
-    if len(said) != 1 or key is None or key.expression is None or key.expression.operator:
+    said, measure = {*_words(question)} & {"best", "worst"}, _ordering_column(query)
+    if len(said) != 1 or not measure:
         return query
-    column = table.columns[key.expression.column]
+    column = table.columns[measure]
     numbers = [value for value in column.typed.values if isinstance(value, Decimal)]
     is_high = is_better_high(column.name, table.names, numbers)
     if is_high is None or (said == {"best"} and not is_high):
@@ -101,5 +100,15 @@ def without_contrast(query: TableQuery, question: str) -> TableQuery:
 
 def _is_said(column: str, question: str) -> bool:
     """Whether a question has the name of a column, or a word that is derived from it: "African"."""
-    words = [match[0] for match in WORD.finditer(question)]
+    words = (match[0] for match in WORD.finditer(question))
     return {*roots(column)} <= {*roots(question)} or any(cells_of_word(word, [column]) for word in words)
+
+
+def _words(question: str) -> list[str]:
+    return [match[0].casefold() for match in WORD.finditer(question)]
+
+
+def _ordering_column(query: TableQuery) -> str:
+    """The column in whose order the lines of a query are; "" if it has no order, or one of two columns."""
+    expression = query.key.expression if query.key else None
+    return "" if expression is None or expression.operator else expression.column

@@ -26,6 +26,8 @@ _MAX_LOOKED_AT = 50
 """Lines below a note that decide whether it is the header."""
 _NOTE = re.compile(r"#(?!\d)[#\s]*")
 """How a note begins; "#12" is the number of a row."""
+_QUOTED_NAMES = re.compile(r'"[^"]*"(?: +"[^"]*")+')
+"""A header of quoted names that blanks part, as R writes it."""
 
 
 def read_rows(text: str, limits: Limits) -> Page:
@@ -57,10 +59,6 @@ def read_rows(text: str, limits: Limits) -> Page:
     add_lines(made, grid_lines(below, header))
     made.add(BlockKind.PARAGRAPH, _joined(later))
     return made.page()
-
-
-_QUOTED_NAMES = re.compile(r'"[^"]*"(?: +"[^"]*")+')
-"""A header of quoted names that blanks part, as R writes it."""
 
 
 class _Blanks(csv.excel):

@@ -58,12 +58,16 @@ def _add_json(made: BlockText, text: str, *, is_item: bool = False) -> bool:
         return False
     except RecursionError as error:
         raise UnreadableError("JSON nested too deeply") from error
-    remarks, rest = ({}, value) if is_item else _remarks_apart(value)
+    if is_item:
+        add_records(made, [value])
+        return True
+    remarks, rest = _remarks_apart(value)
     records = _with_records(with_tables(rest))
-    if remarks and not isinstance(records, list):
-        remarks, records = {}, _with_records(with_tables(value))
-    made.add(BlockKind.PARAGRAPH, "\n".join(record_blocks(remarks)))
-    add_records(made, [value] if is_item else records)
+    if remarks and isinstance(records, list):
+        made.add(BlockKind.PARAGRAPH, "\n".join(record_blocks(remarks)))
+    elif remarks:
+        records = _with_records(with_tables(value))
+    add_records(made, records)
     return True
 
 
