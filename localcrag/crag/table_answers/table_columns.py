@@ -18,9 +18,9 @@ from localcrag.crag.table_answers.table_values import (
     WORD,
     ColumnKind,
     ColumnValues,
-    column_values,
     root,
     roots,
+    values_of_columns,
     word_list,
 )
 from localcrag.crag.table_answers.table_vocabulary import (
@@ -134,10 +134,8 @@ class TableColumns:
     @cached_property
     def kinds(self) -> dict[str, ColumnValues]:
         """The values of each column."""
-        return {
-            column: column_values(self.cells(column), years=bool(_YEAR_WORDS & set(self.named(column))))
-            for column in self.table.columns
-        }
+        years = {column for column in self.table.columns if _YEAR_WORDS & {*self.named(column)}}
+        return values_of_columns({column: self.cells(column) for column in self.table.columns}, years)
 
     def cells(self, column: str) -> list[str]:
         """The cells of a column, "" for a row that has none."""

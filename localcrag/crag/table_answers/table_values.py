@@ -9,14 +9,17 @@ number where no other one says whether it is more than a thousand.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from calendar import month_name
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time
 from decimal import Decimal
 from enum import StrEnum
+from functools import partial
 from statistics import median_high
 
 from localcrag.crag.questions.query_terms import folded, stem
+from localcrag.crag.table_answers.cell_dates import dates_of_cells
 
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 """A word or a number in a name of a column, a cell or a question."""
@@ -143,29 +146,26 @@ _IRREGULAR = {
     "living": "alive",
 }  # fmt: skip
 _MONTHS = {
-    name[:length]: number
-    for number, name in enumerate(
-        word_list("january february march april may june july august september october november december"),
-        1,
-    )
+    name[:length].casefold(): number
+    for number, name in enumerate(month_name)
+    if name
     for length in (3, len(name))
 } | {"sept": 9}
 _WITHOUT_UMLAUTS = str.maketrans("äöü", "aou")
 _SPACES = str.maketrans({"\u00a0": " ", "\u202f": " ", "\u2009": " ", "−": "-", "’": "'"})
 _QUANTITY = re.compile(
     r"(?P<sign>[+-]?)(?P<before>[€$£]|[A-Z]{3}(?= ))? ?(?P<inner>[+-]?)"
-    r"(?P<number>\d(?:[\d.,' ]*\d)?) ?(?P<unit>%|°[CF]|[€$£]|(?![eE]\d)[^\W\d_]+[²³23]?"
-    r"(?:/[^\W\d_]+[²³23]?)?(?: [^\W\d_]+)?)?"
+    r"(?P<number>(?:\d(?:[\d.,' ]*\d)?|\.\d+)(?:[eE][+-]?\d{1,3})?) ?"
+    r"(?P<unit>%|°[CF]|[€$£]|(?![eE]\d)[^\W\d_]+[²³23]?(?:/[^\W\d_]+[²³23]?)?(?: [^\W\d_]+)?)?"
 )
-_POINT = re.compile(r"(?:0|[1-9]\d*|[1-9]\d{0,2}(?:,\d{3})+|[1-9]\d{0,2}(?:[ ']\d{3})+)(?:\.\d+)?")
+_POINT = re.compile(
+    r"(?:0|[1-9]\d*|[1-9]\d{0,2}(?:,\d{3})+|[1-9]\d{0,2}(?:[ ']\d{3})+)(?:\.\d+)?"
+    r"|\.\d+|\d+(?:\.\d+)?[eE][+-]?\d{1,3}"
+)
+"""Numbers with a decimal point, also as programs write them: "5e+05", ".324"."""
 _COMMA = re.compile(r"(?:0|[1-9]\d*|[1-9]\d{0,2}(?:\.\d{3})+|[1-9]\d{0,2}(?:[ ']\d{3})+)(?:,\d+)?")
 _YEAR = re.compile(r"1\d{3}|20\d\d|2100")
 _TIME = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?")
-_SLASHED = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})")
-_DOTTED = re.compile(r"(\d{1,2})\. ?(\d{1,2})\. ?(\d{4})")
-_DAY_FIRST = re.compile(r"(\d{1,2})(?:st|nd|rd|th)?\.? ([A-Za-z]{3,9})\.?,? (\d{4})")
-_MONTH_FIRST = re.compile(r"([A-Za-z]{3,9})\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})")
-_MONTH_ONLY = re.compile(r"([A-Za-z]{3,9})\.? (\d{4})|(\d{4})-(\d{2})")
 _MAX_CELL = 60
 """Characters of a cell that can be a number or a date."""
 
@@ -206,17 +206,38 @@ def month_number(word: str) -> int | None:
     return _MONTHS.get(word.casefold())
 
 
-def column_values(cells: Sequence[str], *, years: bool = False) -> ColumnValues:
+def values_of_columns(
+    columns: Mapping[str, Sequence[str]], years: Container[str] = ()
+) -> dict[str, ColumnValues]:
+    """The values of the columns of one table, whose numbers are all written with one decimal mark.
+
+    Of "52.408" and "13.121" alone nobody knows whether they are thousands; beside "0.5" they are not.
+
+    Args:
+        columns: the cells of each column by its name.
+        years: the columns whose names say that numbers such as 1986 are years.
+    """
+    values = {name: column_values(cells, years=name in years) for name, cells in columns.items()}
+    marks = {mark for name, each in values.items() if (mark := _decimal_mark(columns[name], each))}
+    if len(marks) != 1:
+        return values
+    (mark,) = marks
+    doubtful = [name for name, each in values.items() if each.kind is ColumnKind.TEXT]
+    return values | {name: column_values(columns[name], decimal_mark=mark) for name in doubtful}
+
+
+def column_values(cells: Sequence[str], *, years: bool = False, decimal_mark: str = "") -> ColumnValues:
     """The values of the cells of a column, which is text if they are not all of one kind and one unit.
 
     Args:
         cells: the text of each cell.
         years: whether the name of the column says that numbers such as 1986 are years.
+        decimal_mark: the mark of numbers that may be more than a thousand ("1.234"), if that is known.
     """
     filled = [cell.strip().translate(_SPACES) for cell in cells if not is_missing(cell)]
     if not filled or any(len(cell) > _MAX_CELL for cell in filled):
         return ColumnValues(ColumnKind.TEXT)
-    for read in (_flags, _times, _years, _dates, _numbers):
+    for read in (_flags, _times, _years, _dates, partial(_numbers, decimal_mark=decimal_mark)):
         if read is _years and not years:
             continue
         if found := read(filled):
@@ -254,43 +275,20 @@ def _years(cells: Sequence[str]) -> ColumnValues | None:
 
 
 def _dates(cells: Sequence[str]) -> ColumnValues | None:
-    """Dates, all with a time, all with a day, or all of a month; None if one is ambiguous."""
-    slashed = [match for cell in cells if (match := _SLASHED.fullmatch(cell))]
-    day_first = any(int(match[1]) > 12 for match in slashed)
-    month_first = any(int(match[2]) > 12 for match in slashed)
-    if slashed and day_first is month_first:
-        return None
-    found = [_date(cell, day_first=day_first) for cell in cells]
-    if len({kind for kind, _ in found}) != 1 or found[0][1] is None:
-        return None
-    return ColumnValues(ColumnKind.DATE, tuple(value for _, value in found if value))
+    found = dates_of_cells(cells)
+    return None if found is None else ColumnValues(ColumnKind.DATE, found)
 
 
-def _date(text: str, *, day_first: bool) -> tuple[str, date | None]:
-    """The date in a text, and how exact it is; None if there is none."""
-    try:
-        if match := _SLASHED.fullmatch(text):
-            day, month = (match[1], match[2]) if day_first else (match[2], match[1])
-            return "day", date(int(match[3]), int(month), int(day))
-        if match := _DOTTED.fullmatch(text):
-            return "day", date(int(match[3]), int(match[2]), int(match[1]))
-        if match := _DAY_FIRST.fullmatch(text):
-            return "day", date(int(match[3]), _MONTHS[match[2].casefold()], int(match[1]))
-        if match := _MONTH_FIRST.fullmatch(text):
-            return "day", date(int(match[3]), _MONTHS[match[1].casefold()], int(match[2]))
-        if match := _MONTH_ONLY.fullmatch(text):
-            month = _MONTHS[match[1].casefold()] if match[1] else int(match[4])
-            return "month", date(int(match[2] or match[3]), month, 1)
-        if len(text) == 10:
-            return "day", date.fromisoformat(text)
-        if len(text) >= 16 and text[4] == text[7] == "-":
-            return "time", datetime.fromisoformat(text).replace(tzinfo=None)
-    except (ValueError, KeyError):
-        pass
-    return "", None
+def _decimal_mark(cells: Sequence[str], values: ColumnValues) -> str:
+    """The mark that the numbers of a column surely have before their decimals; "" if they have none."""
+    if values.kind is not ColumnKind.NUMBER:
+        return ""
+    if values.decimal_comma:
+        return ","
+    return "." if any("." in cell for cell in cells if not is_missing(cell)) else ""
 
 
-def _numbers(cells: Sequence[str]) -> ColumnValues | None:
+def _numbers(cells: Sequence[str], *, decimal_mark: str = "") -> ColumnValues | None:
     """Numbers in one unit, with a decimal point or all with a decimal comma; None if that is not clear."""
     found = [match for cell in cells if (match := _QUANTITY.fullmatch(cell))]
     if len(found) != len(cells) or any(match["sign"] and match["inner"] for match in found):
@@ -305,12 +303,20 @@ def _numbers(cells: Sequence[str]) -> ColumnValues | None:
         return None
     dotted = [text for text in texts if "." in text]
     if with_point and with_comma and dotted:
-        return None  # 1.234 may be more than a thousand
+        if not decimal_mark:
+            return None  # 1.234 may be more than a thousand
+        with_point = decimal_mark == "."
     marks = str.maketrans("", "", ", '") if with_point else str.maketrans(",", ".", ". '")
     values = (
-        Decimal(f"{match['sign'] or match['inner']}{match['number'].translate(marks)}") for match in found
+        _plain(Decimal(f"{match['sign'] or match['inner']}{match['number'].translate(marks)}"))
+        for match in found
     )
     return ColumnValues(ColumnKind.NUMBER, tuple(values), units.pop() or "", not with_point)
+
+
+def _plain(value: Decimal) -> Decimal:
+    """A number as it is written without an exponent, if it is a whole one: 5e+05 is 500000."""
+    return Decimal(int(value)) if int(value.as_tuple().exponent) > 0 else value
 
 
 def _unit(match: re.Match[str]) -> str | None:

@@ -21,6 +21,7 @@ from localcrag.crag.table_answers.table_values import (
     column_values,
     is_missing,
     roots,
+    values_of_columns,
 )
 
 MAX_LISTED_VALUES = 6
@@ -128,11 +129,11 @@ class QueryTable:
     @staticmethod
     def of_cells(names: Iterable[str], columns: Sequence[str], rows: Sequence[Sequence[str]]) -> QueryTable:
         """The table of some rows of cells."""
-        by_name = {
-            name: _column(name, tuple(row[at].strip() if at < len(row) else "" for row in rows))
+        cells = {
+            name: tuple(row[at].strip() if at < len(row) else "" for row in rows)
             for at, name in enumerate(columns)
         }
-        return QueryTable(tuple(dict.fromkeys(filter(None, names))), by_name, size=len(rows))
+        return QueryTable(tuple(dict.fromkeys(filter(None, names))), _columns(cells), size=len(rows))
 
     @staticmethod
     def of_parsed(table: ParsedTable) -> QueryTable:
@@ -143,11 +144,11 @@ class QueryTable:
         headers = headers if len(set(headers)) == len(headers) else list(table.columns)
         short = [_begun(header) for header in headers]
         shown = short if len(set(short)) == len(short) else headers
-        by_name = {
-            name: _column(name, tuple(row.cells.get(column, "").strip() for row in rows))
+        cells = {
+            name: tuple(row.cells.get(column, "").strip() for row in rows)
             for name, column in zip(shown, table.columns, strict=True)
         }
-        return QueryTable(table.names, by_name, rows, len(total_rows), len(rows))
+        return QueryTable(table.names, _columns(cells), rows, len(total_rows), len(rows))
 
     def with_columns(self, names: Iterable[str]) -> QueryTable:
         """The table with some of its columns."""
@@ -196,11 +197,15 @@ def _begun(name: str) -> str:
     return name if len(name) <= MAX_NAME_CHARACTERS else shorten(name, MAX_NAME_CHARACTERS, placeholder="")
 
 
-def _column(name: str, cells: tuple[str, ...]) -> QueryColumn:
-    typed = column_values(cells)
-    if typed.kind is ColumnKind.TEXT:
-        typed = _mostly_read(cells) or typed
-    return QueryColumn(name, cells, typed)
+def _columns(cells: Mapping[str, tuple[str, ...]]) -> dict[str, QueryColumn]:
+    """The columns of a table by their names, of which each text may be read mostly."""
+    typed = values_of_columns(cells)
+    typed |= {
+        name: read
+        for name, each in typed.items()
+        if each.kind is ColumnKind.TEXT and (read := _mostly_read(cells[name]))
+    }
+    return {name: QueryColumn(name, cells[name], each) for name, each in typed.items()}
 
 
 def _mostly_read(cells: tuple[str, ...]) -> ColumnValues | None:

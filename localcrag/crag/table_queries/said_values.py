@@ -9,12 +9,13 @@ import calendar
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 from localcrag.crag.questions.calendar_dates import MONTHS
 from localcrag.crag.questions.quarters import quarters_of
 from localcrag.crag.questions.query_terms import STOP_WORDS
 from localcrag.crag.questions.word_runs import WordPlaces, longest_run, places_of
-from localcrag.crag.table_answers.table_values import WORD, root
+from localcrag.crag.table_answers.table_values import WORD, root, roots
 from localcrag.crag.table_queries.derived_words import cells_of_word
 from localcrag.crag.table_queries.query_table import QueryColumn, QueryTable
 from localcrag.crag.table_queries.table_query import literal, quoted
@@ -64,6 +65,8 @@ _DAY = re.compile(
     r"(?:(?: the)? (?P<d2>\d{1,2})(?:st|nd|rd|th)?(?!\d))?(?:,? (?P<year>\d{4}))?",
     re.IGNORECASE,
 )
+_MONTH_COLUMNS = frozenset(map(root, ("month", "mon", "mth", "mo", "mm")))
+_MONTH_NUMBERS = frozenset(map(Decimal, range(1, 13)))
 _ISO = re.compile(r"(?<!\d)(\d{4})-(\d\d)(?:-(\d\d))?(?!\d)")
 _DOTTED = re.compile(r"(?<!\d)(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})(?!\d)")
 _POSSESSIVE = re.compile(r"['’]s$")
@@ -114,9 +117,27 @@ def said_values(question: str, table: QueryTable) -> SaidValues:
         if within:
             parts[name] = within
     days, periods = _days(question)
+    numbers = [
+        *_numbers(question),
+        *(_months(question) if any(map(_has_months, table.columns.values())) else ()),
+    ]
     return SaidValues(
-        cells, parts, tuple(_numbers(question)), tuple(days), tuple(periods), tuple(_times(question))
+        cells, parts, tuple(dict.fromkeys(numbers)), tuple(days), tuple(periods), tuple(_times(question))
     )
+
+
+def _has_months(column: QueryColumn) -> bool:
+    """Whether a column holds the numbers of months, and is named after them."""
+    values = {value for value in column.typed.values if value is not None}
+    is_named = not _MONTH_COLUMNS.isdisjoint(roots(column.name))
+    return is_named and column.is_number and bool(values) and values <= _MONTH_NUMBERS
+
+
+def _months(question: str) -> Iterator[str]:
+    """The numbers of the months that a question names: 11 of "November"."""
+    for match in _DAY.finditer(question):
+        if not _is_common_word(match["month"]):
+            yield str(MONTHS[match["month"].lower()])
 
 
 def _said_of(
@@ -263,7 +284,7 @@ def _days(question: str) -> tuple[list[str], list[str]]:
     for match in _DAY.finditer(question):
         number = MONTHS[match["month"].lower()]
         day = int(match["d1"] or match["d2"] or 0)
-        if day > 31 or (match["month"].islower() and match["month"] in ("may", "mar", "sep", "dec", "jan")):
+        if day > 31 or _is_common_word(match["month"]):
             continue
         add(int(match["year"]) if match["year"] else None, number, day or None)
         if not match["year"]:
@@ -272,6 +293,11 @@ def _days(question: str) -> tuple[list[str], list[str]]:
     for year in years:
         add(year)
     return list(dict.fromkeys(days)), list(dict.fromkeys(periods))
+
+
+def _is_common_word(month: str) -> bool:
+    """Whether the name of a month may be another word, as it is written."""
+    return month in ("may", "mar", "sep", "dec", "jan")
 
 
 def _times(question: str) -> Iterator[str]:

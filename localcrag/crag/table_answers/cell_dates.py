@@ -1,0 +1,118 @@
+"""The dates in the cells of a column, as they are written: "2023-05-01", "09-JAN-13", "7/23/2018 1:47p"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import date, datetime, time
+from enum import StrEnum
+
+from localcrag.crag.questions.calendar_dates import MONTHS
+
+_YEAR = r"(?P<year>\d{4}|\d{2})"
+_CLOCK = r"(?:,? +(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::\d\d)? ?(?P<half>[ap]\.?m?\.?)?)?"
+_SLASHED = re.compile(
+    rf"(?P<first>\d{{1,2}})(?:/(?P<second>\d{{1,2}})/{_YEAR}|-(?P<dashed>\d{{1,2}})-(?P<full>\d{{4}})){_CLOCK}",
+    re.IGNORECASE,
+)
+"""Days of which it is not said whether the month stands first."""
+_DOTTED = re.compile(rf"(?P<day>\d{{1,2}})\. ?(?P<month>\d{{1,2}})\. ?(?P<year>\d{{4}}){_CLOCK}")
+_DAY_FIRST = re.compile(
+    rf"(?P<day>\d{{1,2}})(?:(?:st|nd|rd|th)?\.? |-)(?P<name>[^\W\d_]{{3,10}})(?:\.?,? |-){_YEAR}{_CLOCK}",
+    re.IGNORECASE,
+)
+_MONTH_FIRST = re.compile(
+    rf"(?P<name>[^\W\d_]{{3,10}})\.? (?P<day>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<year>\d{{4}}){_CLOCK}",
+    re.IGNORECASE,
+)
+_YEAR_FIRST = re.compile(rf"(?P<year>\d{{4}})/(?P<month>\d{{1,2}})/(?P<day>\d{{1,2}}){_CLOCK}")
+_COMPACT = re.compile(r"(?P<year>(?:19|20)\d\d)(?P<month>0[1-9]|1[0-2])(?P<day>0[1-9]|[12]\d|3[01])")
+_MIN_COMPACT = 3
+"""How many different cells must be such numbers if these are to be days: "20210704"."""
+_MONTH_ONLY = re.compile(r"(?P<name>[^\W\d_]{3,10})\.? (?P<of>\d{4})|(?P<year>\d{4})-(?P<month>\d{2})")
+_SPAN = re.compile(r"(?P<begin>\d{4}-\d\d-\d\d(?: \d\d:\d\d)?) to \d[\d: -]*(?: .{1,40})?")
+"""When something begins and ends, as the events of a calendar are read."""
+_LATEST_SHORT_YEAR = 68
+"""The last year of this century that is written with two digits; "69" is 1969, as POSIX has it."""
+
+
+class Exactness(StrEnum):
+    """How exactly a cell tells when: a month, a day or a point in time."""
+
+    MONTH = "month"
+    DAY = "day"
+    TIME = "time"
+
+
+def dates_of_cells(cells: Sequence[str]) -> tuple[date, ...] | None:
+    """The dates of some cells, all of a month, or else all of days, or points in time if each tells one.
+
+    None if a cell is no date, or none says which number of "05/03/2024" is the month.
+    """
+    if len({*cells}) >= _MIN_COMPACT and (compact := _compact(cells)):
+        return compact
+    slashed = [match for cell in cells if (match := _SLASHED.fullmatch(cell))]
+    day_first = any(int(match["first"]) > 12 for match in slashed)
+    month_first = any(int(match["second"] or match["dashed"]) > 12 for match in slashed)
+    if slashed and day_first is month_first:
+        return None
+    try:
+        found = [_date(cell, day_first=day_first) for cell in cells]
+    except (ValueError, KeyError):
+        return None
+    kinds = {kind for kind, _ in found}
+    if Exactness.MONTH in kinds and len(kinds) > 1:
+        return None
+    if len(kinds) > 1:
+        return tuple(each.date() if isinstance(each, datetime) else each for _, each in found)
+    return tuple(each for _, each in found)
+
+
+def _compact(cells: Sequence[str]) -> tuple[date, ...] | None:
+    """The days of cells that are all numbers such as "20210704"; None of others."""
+    found = [_COMPACT.fullmatch(cell) for cell in cells]
+    try:
+        days = tuple(date(int(m["year"]), int(m["month"]), int(m["day"])) for m in found if m)
+    except ValueError:
+        return None
+    return days if len(days) == len(cells) else None
+
+
+def _date(text: str, *, day_first: bool) -> tuple[Exactness, date]:
+    """The date of a cell and how exact it is; raises ValueError or KeyError if there is none."""
+    if match := _MONTH_ONLY.fullmatch(text):
+        month = MONTHS[match["name"].casefold()] if match["name"] else int(match["month"])
+        return Exactness.MONTH, date(int(match["of"] or match["year"]), month, 1)
+    if match := _SLASHED.fullmatch(text):
+        first, second = int(match["first"]), int(match["second"] or match["dashed"])
+        day, month = (first, second) if day_first else (second, first)
+        return _at(match, date(_year(match["year"] or match["full"]), month, day))
+    if match := _DOTTED.fullmatch(text) or _YEAR_FIRST.fullmatch(text):
+        return _at(match, date(int(match["year"]), int(match["month"]), int(match["day"])))
+    if match := _DAY_FIRST.fullmatch(text) or _MONTH_FIRST.fullmatch(text):
+        return _at(match, date(_year(match["year"]), MONTHS[match["name"].casefold()], int(match["day"])))
+    if match := _SPAN.fullmatch(text):
+        text = match["begin"]
+    if len(text) == 10:
+        return Exactness.DAY, date.fromisoformat(text)
+    if len(text) >= 16 and text[4] == text[7] == "-":
+        return Exactness.TIME, datetime.fromisoformat(text).replace(tzinfo=None)
+    raise ValueError(text)
+
+
+def _at(match: re.Match[str], day: date) -> tuple[Exactness, date]:
+    """A day, or the point in time that a cell tells of it."""
+    if match["hour"] is None:
+        return Exactness.DAY, day
+    hour, half = int(match["hour"]), (match["half"] or "").casefold()
+    if half:
+        hour = hour % 12 + (12 if half.startswith("p") else 0)
+    return Exactness.TIME, datetime.combine(day, time(hour, int(match["minute"])))
+
+
+def _year(text: str) -> int:
+    """A year of four digits, or of two."""
+    year = int(text)
+    if len(text) == 4:
+        return year
+    return year + (2000 if year <= _LATEST_SHORT_YEAR else 1900)
