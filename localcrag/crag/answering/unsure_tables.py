@@ -81,7 +81,8 @@ def compute_unsure(state: QuestionState, kept: Sequence[Strip]) -> Steps[tuple[C
     is_sure = read.probability >= SURE
     if is_lookup(read.query):
         is_of_best = _is_of_best_row(read, kept)
-        if read.probability < LOOKED_UP or not (is_of_best or _is_of_spelled_row(read, state.question, kept)):
+        is_of_row = is_of_best or _is_of_spelled_row(read, state.question, kept) or _is_only_row(read, kept)
+        if read.probability < LOOKED_UP or not is_of_row:
             return None
         is_sure = is_of_best or is_sure
     yield Computed(read.answer.computation)
@@ -117,6 +118,11 @@ def _is_of_best_row(read: QueriedTable, kept: Sequence[Strip]) -> bool:
     """Whether a query looks up cells of one row, which is the best strip."""
     best = max(kept, key=lambda strip: strip.score, default=None)
     return best is not None and [row.text for row in read.answer.rows] == [best.text]
+
+
+def _is_only_row(read: QueriedTable, kept: Sequence[Strip]) -> bool:
+    """Whether a query looks up one row by what the question says of it, where nothing else was found."""
+    return not kept and len(read.answer.rows) == 1 and bool(read.query.conditions)
 
 
 def _is_of_spelled_row(read: QueriedTable, question: str, kept: Sequence[Strip]) -> bool:

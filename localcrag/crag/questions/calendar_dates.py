@@ -111,6 +111,15 @@ def month_begun(cell: str) -> str:
     return first[:7] if len(days) == 1 or "/" not in figures else ""
 
 
+def months_by_day(cell: str) -> dict[str, str]:
+    """The months that a cell may be a day of, by that day: "07/1/2009" is 1 July or 7 January."""
+    figures = _MIDNIGHT.sub("", cell.strip())
+    readings = readings_of(figures)
+    if len(readings) != 1 or readings[0][:2] != (0, len(figures)):
+        return {}
+    return {day[8:]: day[:7] for day in readings[0][2] if day[0] != "-"}
+
+
 def _month(found: re.Match[str]) -> str:
     number = found["month"] or found["month3"] or MONTHS[found["name"].lower()]
     return f"{found['year'] or found['year2'] or found['year3']}-{int(number):02}"

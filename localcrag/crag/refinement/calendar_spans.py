@@ -19,6 +19,7 @@ from localcrag.crag.questions.calendar_dates import (
     are_shared,
     day_of,
     month_begun,
+    months_by_day,
     readings_of,
 )
 from localcrag.crag.questions.query_terms import figures_of
@@ -184,24 +185,30 @@ def _is_of_long_figures(cells: Mapping[str, str]) -> bool:
 
 
 def months_of_row(row: Strip) -> set[str]:
-    """The months of years, "2015-06", that a row stands for by their first days: "01-06-15", "2015-06-01".
+    """The months of years, "2015-06", that a row of monthly figures stands for.
 
-    It does if the cells of that column are such days in all rows beside it, as monthly figures have them. In
-    long rows, of which few stand in a passage, the first cell is such a day, and most others are numbers.
+    It does if a column has one day of each of several months in the rows beside it: "01-06-15" or
+    "2015-06-15". In long rows, of which few stand in a passage, the first cell is the first day of a month,
+    and most others are numbers.
     """
     if not is_row(row):
         return set()
-    begun = {
-        column: month for column, value in map(named_cell, cells_of(row)) if (month := month_begun(value))
+    own = {
+        column: months for column, value in map(named_cell, cells_of(row)) if (months := months_by_day(value))
     }
-    beside = [dict(map(named_cell, cells_of(other))) for other in _rows_beside(row)] if begun else []
-    if len(beside) < MIN_MONTHLY_ROWS and not (begun and all(map(_is_of_long_figures, beside))):
-        return set()
-    return {
-        month
-        for column, month in begun.items()
-        if all(month_begun(cells.get(column, "")) for cells in beside)
-    }
+    beside = [dict(map(named_cell, cells_of(other))) for other in _rows_beside(row)] if own else []
+    if len(beside) >= MIN_MONTHLY_ROWS:
+        return {month for column, months in own.items() for month in _monthly(column, months, beside)}
+    begun = {month for column, value in map(named_cell, cells_of(row)) if (month := month_begun(value))}
+    return begun if begun and all(map(_is_of_long_figures, beside)) else set()
+
+
+def _monthly(column: str, own: Mapping[str, str], beside: Sequence[Mapping[str, str]]) -> Iterator[str]:
+    """The month of a cell by the one day of the month on which the cells beside it are, of several months."""
+    others = [months_by_day(cells.get(column, "")) for cells in beside]
+    for day, month in own.items():
+        if all(day in months for months in others) and len({months[day] for months in others}) > 1:
+            yield month
 
 
 def passage_holds_on(passage: Passage, days: Iterable[str]) -> bool:

@@ -11,7 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence, Set
 
-from localcrag.crag.questions.calendar_dates import are_shared, dates_of, day_of
+from localcrag.crag.questions.calendar_dates import are_shared, dates_of, day_of, months_asked
 from localcrag.crag.questions.query_terms import (
     IN_WORDS,
     ORDINALS,
@@ -234,9 +234,10 @@ def of_the_entry(cut: Sequence[Strip], question: str) -> list[Strip]:
 def of_the_day(cut: Sequence[Strip], question: str) -> list[Strip]:
     """The strips without rows of other days, of documents with rows of the one day that a question names.
 
-    It names the day with its year: to a judge, who reads days in pieces, the rows of a week are all alike.
+    It names the day with its year, or a month of which a table has one row: to a judge, who reads days in
+    pieces, the rows of a week or a year are all alike.
     """
-    days = set(filter(day_of, dates_of(question)))
+    days = set(filter(day_of, dates_of(question))) or months_asked(question)
     if len(days) != 1:
         return list(cut)
     told = {span(strip) for strip in cut if is_row(strip) and tells_figure(strip, days)}

@@ -29,6 +29,8 @@ _YEAR_FIRST = re.compile(rf"(?P<year>\d{{4}})/(?P<month>\d{{1,2}})/(?P<day>\d{{1
 _COMPACT = re.compile(r"(?P<year>(?:19|20)\d\d)(?P<month>0[1-9]|1[0-2])(?P<day>0[1-9]|[12]\d|3[01])")
 _MIN_COMPACT = 3
 """How many different cells must be such numbers if these are to be days: "20210704"."""
+_MIN_MONTHS = 4
+"""How many months tell that the other number, which is always 1, is the day."""
 _MONTH_ONLY = re.compile(r"(?P<name>[^\W\d_]{3,10})\.? (?P<of>\d{4})|(?P<year>\d{4})-(?P<month>\d{2})")
 _SPAN = re.compile(r"(?P<begin>\d{4}-\d\d-\d\d(?: \d\d:\d\d)?) to \d[\d: -]*(?: .{1,40})?")
 """When something begins and ends, as the events of a calendar are read."""
@@ -52,12 +54,11 @@ def dates_of_cells(cells: Sequence[str]) -> tuple[date, ...] | None:
     if len({*cells}) >= _MIN_COMPACT and (compact := _compact(cells)):
         return compact
     slashed = [match for cell in cells if (match := _SLASHED.fullmatch(cell))]
-    day_first = any(int(match["first"]) > 12 for match in slashed)
-    month_first = any(int(match["second"] or match["dashed"]) > 12 for match in slashed)
-    if slashed and day_first is month_first:
+    day_first = _is_day_first(slashed)
+    if slashed and day_first is None:
         return None
     try:
-        found = [_date(cell, day_first=day_first) for cell in cells]
+        found = [_date(cell, day_first=bool(day_first)) for cell in cells]
     except (ValueError, KeyError):
         return None
     kinds = {kind for kind, _ in found}
@@ -66,6 +67,22 @@ def dates_of_cells(cells: Sequence[str]) -> tuple[date, ...] | None:
     if len(kinds) > 1:
         return tuple(each.date() if isinstance(each, datetime) else each for _, each in found)
     return tuple(each for _, each in found)
+
+
+def _is_day_first(slashed: Sequence[re.Match[str]]) -> bool | None:
+    """Whether the day stands before the month; None if no number tells.
+
+    One tells that is more than 12, or the same 1 in each of several months: "01/1/1980", "02/1/1980".
+    """
+    pairs = [(int(match["first"]), int(match["second"] or match["dashed"])) for match in slashed]
+    places = [{*numbers} for numbers in zip(*pairs, strict=True)]
+    above = [max(numbers) > 12 for numbers in places]
+    ones = [numbers == {1} for numbers in places]
+    if any(above):
+        return above[0] if not all(above) else None
+    if any(ones) and max(map(len, places)) >= _MIN_MONTHS:
+        return ones[0]
+    return None
 
 
 def _compact(cells: Sequence[str]) -> tuple[date, ...] | None:

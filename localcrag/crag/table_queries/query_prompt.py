@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from localcrag.crag import prompts
 from localcrag.crag.table_answers.table_values import roots
-from localcrag.crag.table_queries.query_table import QueryTable
+from localcrag.crag.table_queries.query_table import YEAR_IN_NAME, QueryTable
 from localcrag.crag.table_queries.said_values import ALWAYS_SAID, SaidValues
 from localcrag.crag.table_queries.table_query import quoted
 from localcrag.types import Prompt
@@ -15,7 +14,6 @@ from localcrag.types import Prompt
 MAX_COLUMNS = 24
 """The most columns that a model is shown."""
 MAX_NAMES = 3
-_YEAR = re.compile(r"(?:19|20)\d\d")
 _MAX_NAME_CHARACTERS = 80
 NOTHING_SAID = "-"
 
@@ -23,13 +21,13 @@ NOTHING_SAID = "-"
 def narrowed(table: QueryTable, question: str, said: SaidValues) -> QueryTable:
     """The table with the columns that a question may ask about, in order.
 
-    Of columns that are named after years those are left out that the question does not say, if it says one of
-    them; of very many columns those that have the fewest words of it.
+    Of columns that are named after years ("2001", "pcgdp2001") those are left out that the question does not
+    say, if it says one of them; of very many columns those that have the fewest words of it.
     """
     words = set(roots(question))
-    periods = {name for name in table.columns if _YEAR.fullmatch(name.strip())}
-    if any(name.strip() in words for name in periods):
-        table = table.with_columns([n for n in table.columns if n not in periods or n.strip() in words])
+    unasked = _of_other_years(table.columns, words)
+    if unasked:
+        table = table.with_columns([name for name in table.columns if name not in unasked])
     if len(table.columns) <= MAX_COLUMNS:
         return table
     first = next(iter(table.columns))
@@ -40,6 +38,17 @@ def narrowed(table: QueryTable, question: str, said: SaidValues) -> QueryTable:
     ranked = sorted(table.columns, key=nearness, reverse=True)
     kept = set(ranked[:MAX_COLUMNS])
     return table.with_columns([name for name in table.columns if name in kept])
+
+
+def _of_other_years(names: Iterable[str], words: Collection[str]) -> set[str]:
+    """The columns that differ from one of a year that a question says in nothing but their year."""
+    kinds: dict[str, dict[str, str]] = {}
+    for name in names:
+        years = YEAR_IN_NAME.findall(name)
+        if len(years) == 1:
+            kinds.setdefault(YEAR_IN_NAME.sub("", name).strip(), {})[name] = years[0]
+    asked = (years for years in kinds.values() if not words.isdisjoint(years.values()))
+    return {name for years in asked for name, year in years.items() if year not in words}
 
 
 def query_prompt(table: QueryTable, question: str, said: SaidValues) -> Prompt:

@@ -6,14 +6,27 @@ import re
 from dataclasses import replace
 from decimal import Decimal
 
+from localcrag.crag.questions.query_terms import stem
 from localcrag.crag.table_answers.column_merit import is_better_high
 from localcrag.crag.table_answers.table_values import WORD, root, roots, word_list
 from localcrag.crag.table_answers.table_vocabulary import QUANTITY_WORDS, SUPERLATIVES
 from localcrag.crag.table_queries.derived_words import cells_of_word
-from localcrag.crag.table_queries.query_table import QueryTable
+from localcrag.crag.table_queries.query_table import YEAR_IN_NAME, QueryTable
 from localcrag.crag.table_queries.table_query import ColumnExpression, Condition, TableQuery
 
 _CONTRAST = re.compile(r"\b(?:rather than|instead of) (?:the |an? )?(?P<what>[\w-]+)", re.IGNORECASE)
+_FALLING = frozenset(
+    map(
+        stem,
+        word_list(
+            "drop dropped fall fell fallen decline declined decrease decreased shrink shrank shrunk lose lost"
+        ),
+    )
+)
+_RISING = frozenset(
+    map(stem, word_list("rise rose risen grow grew grown increase increased gain gained climb climbed"))
+)
+"""Verbs of what becomes less or more from one year to a later one."""
 _MEAN_MUCH = frozenset({"newest"})
 """Superlatives that mean one column or another: hired last, or born last."""
 _AGES = frozenset(map(root, word_list("age ages born birthday birthdate dob")))
@@ -23,6 +36,7 @@ _AGES = frozenset(map(root, word_list("age ages born birthday birthdate dob")))
 def repaired(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
     """A query with each of the repairs of this module that it needs; the query itself if it needs none."""
     query = with_named_flag(without_contrast(query, question), table, question)
+    query = with_direction(query, question)
     return with_merit(with_meant_measure(query, table, question), table, question)
 
 
@@ -83,6 +97,35 @@ def with_merit(query: TableQuery, table: QueryTable, question: str) -> TableQuer
     if is_high is None or (said == {"best"} and not is_high):
         return query
     return replace(query, is_descending=is_high is (said == {"best"}))
+
+
+def with_direction(query: TableQuery, question: str) -> TableQuery:
+    """A query in which what fell between two years is less in the later one, and what rose is more.
+
+    It compares two columns whose names differ in their year alone, "pcgdp1990" and "pcgdp2000".
+    """
+    verbs = {stem(word) for word in _words(question)}
+    fell, rose = not verbs.isdisjoint(_FALLING), not verbs.isdisjoint(_RISING)
+    if fell is rose:
+        return query
+
+    def told(condition: Condition) -> Condition:
+        first, second = _year_apart(condition.column), _year_apart(condition.other)
+        if condition.operator not in ("<", ">") or first[0] != second[0] or not (first[1] and second[1]):
+            return condition
+        is_less_later = (condition.operator == "<") is (first[1] > second[1])
+        operators = {"<": ">", ">": "<"}
+        return (
+            condition if is_less_later is fell else replace(condition, operator=operators[condition.operator])
+        )
+
+    return replace(query, conditions=tuple(map(told, query.conditions)))
+
+
+def _year_apart(column: str) -> tuple[str, str]:
+    """The name of a column without its year, and the year; "" for a name with none or two."""
+    years = YEAR_IN_NAME.findall(column)
+    return (YEAR_IN_NAME.sub("", column), years[0]) if len(years) == 1 else (column, "")
 
 
 def without_contrast(query: TableQuery, question: str) -> TableQuery:

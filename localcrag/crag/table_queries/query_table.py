@@ -24,6 +24,8 @@ from localcrag.crag.table_answers.table_values import (
     values_of_columns,
 )
 
+YEAR_IN_NAME = re.compile(r"(?<!\d)(?:1[89]|20)\d\d(?!\d)")
+"""The year in the name of a column: "2001", "pcgdp1990", "2019_Cases"."""
 MAX_LISTED_VALUES = 6
 """The most different cells of a column that are all shown, and may all be asked for in other words."""
 MAX_NAME_CHARACTERS = 56

@@ -58,6 +58,8 @@ _SMALLER_UNITS = {
 }
 """How many of a smaller unit that a column may be in are one of a unit that a question says."""
 _FACTOR_BEHIND = re.compile(r"\s?(hundred|thousand|million|billion|[km])\b", re.IGNORECASE)
+_RANGE = re.compile(r"\b(\d+) (?:and|to|until|till|through) (\d+)\b")
+"""A range in words, which a cell has with a dash: "between 1911 and 1920", "from 5 to 10"."""
 _YEAR = re.compile(r"(?<![\d.,-])(1[5-9]\d\d|20\d\d)s?(?![\d-])")
 _MONTH_NAME = "|".join(sorted((name for name in MONTHS if len(name) > 2), key=len, reverse=True))
 _DAY = re.compile(
@@ -100,7 +102,8 @@ class SaidValues:
 
 def said_values(question: str, table: QueryTable) -> SaidValues:
     """What a question says of a table."""
-    found = [(match[0], root(match[0])) for match in WORD.finditer(question)]
+    plain = _RANGE.sub(r"\1-\2", question)
+    found = [(match[0], root(match[0])) for match in WORD.finditer(plain)]
     quarters = quarters_of(question)
     cells: dict[str, tuple[str, ...]] = {}
     parts: dict[str, tuple[str, ...]] = {}
@@ -157,7 +160,10 @@ def _said_of(
         for first, length in _shared_runs(said, places, own):
             if not _is_empty(words[first : first + length]):
                 runs[first, length] = runs.get((first, length), 0) + 1
+    named = {*roots(column.name)}
     for at, word in enumerate(words):
+        if not named.isdisjoint(said[at + 1 : at + 2]):
+            continue  # "Mexican states" are all of them, and not the state of Mexico
         whole += [(-1, at, cell) for cell in cells_of_word(word, column.distinct)]
     whole.sort()
     kept: list[tuple[int, int, str]] = []
