@@ -234,3 +234,6 @@ def test_of_the_rows_of_days_that_of_the_one_day_of_the_question_is_left() -> No
     assert of_the_day([*cut, *prose], "How warm was it on 21 June 2013?") == [cut[1], *prose]
     for asked in ("How warm was it on 9 June 2013?", "And on 21 June?", "On 20 June 2013 and 21 June 2013?"):
         assert of_the_day(cut, asked) == cut
+    months = strips(structured(*((BlockKind.ROW, f"Date: 2016-0{at}-15 · WTI: 3{at}") for at in (1, 2, 3))))
+    assert of_the_day(months, "What did a barrel cost in February 2016?") == [months[1]]
+    assert of_the_day(months, "What did a barrel cost since February 2016?") == months

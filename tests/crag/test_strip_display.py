@@ -117,6 +117,15 @@ def test_a_comment_by_itself_is_shown_as_what_it_says(code: str, shown: str) -> 
     assert shown_text(strip) == shown
 
 
+def test_what_an_amount_is_asked_of_is_shown_before_other_words_of_a_question() -> None:
+    injuries = " · ".join(f"Injury of week {number}: {number}" for number in range(1, 12))
+    row = strips(
+        structured((BlockKind.ROW, f"Player: Dwight Lowery · {injuries} · Total snaps: 9 · Games Missed: 13"))
+    )[0]
+    asked = "How many games did Lowery sit out after his injury in that week?"
+    assert shown_text(row, question=asked) == "Player: Dwight Lowery · … · Games Missed: 13"
+
+
 WIDE = (
     "Code: A010 · Food: Ragi · Regions: 5 · Energy: 1342 · Water: 10.89 · Total fat: 1.92 · Fibre: 11.18 · "
     "Starch: 62.13 · Iron (Fe): 0.00462 · Protein: 7.16 · Zinc: 0.00253 · Added: 2017-01-19"

@@ -15,7 +15,7 @@ from localcrag.crag.state import QuestionState
 from localcrag.events import Degraded
 from localcrag.filters import Filter, matches, parse
 from localcrag.protocols import PassageReader
-from localcrag.types import Hit, Passage, Strip
+from localcrag.types import Grade, Hit, Passage, Strip, Verdict
 from tests.crag.test_aggregation import passages
 from tests.crag.test_pipeline import scripted
 from tests.crag.values import drained
@@ -44,6 +44,7 @@ NAP = "How long a nap has the Noctule?"
 OF_NOCTULE = 'SELECT "sleep_total" WHERE "name" = \'Noctule\''
 OF_GREY_BAT = 'SELECT "sleep_total" WHERE "roost" = \'cave\''
 OF_GREY, OF_NAME = "How long a nap has the Grey bat?", 'SELECT "sleep_total" WHERE "name" = \'Grey bat\''
+IN_TWO_ROWS = 'SELECT "sleep_total" WHERE "roost" = \'tree\''
 OF_ONE_ROW = 'SELECT SUM("sleep_total") WHERE "roost" = \'cave\''
 
 
@@ -168,6 +169,28 @@ def test_what_rules_computed_is_confirmed_by_the_same_rows(
     assert answer.computation.value == "2"
 
 
+@pytest.mark.parametrize(
+    ("written", "value"), [((OF_NAME, 0.85), "19.1"), ((OF_NAME, 0.7), None), ((IN_TWO_ROWS, 0.9), None)]
+)
+def test_where_nothing_was_found_the_one_row_of_a_likely_query_is_shown(
+    written: tuple[str, float], value: str | None
+) -> None:
+    state, _ = asked("And the nap of our grey bat?", written)
+    state.grades = [Grade(Hit(passages(BATS)[0], 1.0), Verdict.NO, 0.04)]
+    _, found = drained(compute_unsure(state, []))
+    assert (found[0].computation.value if found else None) == value
+
+
+def test_the_column_that_numbers_what_is_counted_is_compared_with_nothing() -> None:
+    pigs = [f"pen: P{at} · pig: {900 + at} · weight2: {196 + at}" for at in range(1, 9)]
+    world, document = World({"/a.txt": ""}, scripted("x")), passages(pigs)
+    store = cast("PassageReader", OneDocument(document))
+    asked = "How many of the pigs ended up heavier than 200 in the final weighing?"
+    state = QuestionState(replace(world.adapters, store=store), world.options, asked, asked, None)
+    rows = [strip_at(document[0], block.start, block.end) for block in document[0].blocks[:2]]
+    assert presumed(state, [replace(row, score=0.1) for row in rows]) is None
+
+
 def test_no_table_is_read_through_which_the_filter_cuts() -> None:
     state, rows = asked(WEARY, (MOST_SLEEP, 0.9))
     state.filter = parse("page = 3")
@@ -182,6 +205,7 @@ def test_no_table_is_read_through_which_the_filter_cuts() -> None:
         ("How many doctors are there?", ("NONE", 0.9), (DOCTORS, 0.1), None),
         ("How many doctors are there?", (IN_TREES, 0.5), (DOCTORS, 0.9), "2"),
         ("How many doctors are there?", ("SELECT COUNT(*)", 0.7), (DOCTORS, 0.9), "4"),
+        ("How many doctors are there?", ("SELECT COUNT(*)", 0.5), (DOCTORS, 0.4), "4"),
         (WEARY, ("NONE", 0.9), ("SELECT COUNT(*)", 0.9), None),
         ("Who is a doctor?", ("NONE", 0.9), (DOCTORS, 0.9), None),
     ],

@@ -15,8 +15,11 @@ from localcrag.crag.doubts.sureness import PROBABLE_STRIP, goes_over_rows
 from localcrag.crag.refinement.strip_kinds import is_row
 from localcrag.crag.state import ComputedAnswer, QuestionState
 from localcrag.crag.table_answers.document_matches import document_matches
+from localcrag.crag.table_answers.table_match import TableMatch
 from localcrag.crag.table_answers.table_matching import MAX_LEFT_OUT
 from localcrag.crag.table_answers.table_questions import recognised
+from localcrag.crag.table_answers.table_values import roots
+from localcrag.crag.table_queries.missing_conditions import COUNTED
 from localcrag.types import Passage, Strip
 
 MIN_NEAREST = 3
@@ -45,8 +48,17 @@ def presumed(state: QuestionState, kept: Sequence[Strip]) -> tuple[ComputedAnswe
     left = [[match.question.tokens[at].text for at in match.question.open_tokens()] for match in matches]
     fewest = min(map(len, left), default=0)
     found = [(match, words) for match, words in zip(matches, left, strict=True) if len(words) == fewest]
-    computed = aggregated(found[0][0]) if len(found) == 1 and fewest <= most else None
+    if len(found) != 1 or fewest > most or _measures_counted(found[0][0], state.question):
+        return None
+    computed = aggregated(found[0][0])
     return (computed, found[0][1]) if computed is not None else None
+
+
+def _measures_counted(match: TableMatch, question: str) -> bool:
+    """Whether a number is compared with the column that numbers the things counted: "pig" is no weight."""
+    counted = COUNTED.search(question)
+    names = {roots(counted[1]), roots(counted[1].removesuffix("s"))} if counted else set()
+    return any(roots(match.table.header(each.column)) in names for each in match.conditions)
 
 
 def _presumed_passage(state: QuestionState, kept: Sequence[Strip]) -> tuple[Passage | None, int]:

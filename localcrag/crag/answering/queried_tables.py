@@ -10,13 +10,14 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from localcrag.crag.answering.aggregation import has_rows, table_passages
-from localcrag.crag.answering.query_answers import answer_of
+from localcrag.crag.answering.query_answers import answer_of, is_lookup
 from localcrag.crag.doubts.sureness import asks_over_table
 from localcrag.crag.refinement.strip_kinds import is_row
 from localcrag.crag.state import ComputedAnswer, QuestionState
 from localcrag.crag.table_answers.parsed_tables import ParsedTable, tables_of
 from localcrag.crag.table_queries.missing_conditions import (
     counts_one_name,
+    is_of_other_things,
     measures_another,
     missing_conditions,
     passes_over_column,
@@ -77,7 +78,8 @@ def queried(state: QuestionState, model: QueryModel, kept: Sequence[Strip]) -> Q
     is_settled = best is not None and (best.probability >= LIKELY or bool(best.query.conditions))
     if not is_settled and asks_over_table(state.question):
         other = _likeliest(state, model, _tables(state, _elsewhere(state, seen), seen))
-        if other is not None and other.query.conditions:
+        is_likelier = other is not None and (best is None or other.probability > best.probability)
+        if other is not None and is_likelier and other.query.conditions:
             return replace(other, is_whole=False)
     return best
 
@@ -85,9 +87,12 @@ def queried(state: QuestionState, model: QueryModel, kept: Sequence[Strip]) -> Q
 def _likeliest(state: QuestionState, model: QueryModel, tables: Iterable[ParsedTable]) -> QueriedTable | None:
     """What the likeliest query over some tables gives, of which none is read behind a likely one."""
     best: QueriedTable | None = None
+    is_over_rows = asks_over_table(state.question)
     for table in tables:
         read = read_query(model, state.question, table)
         if read is None or (answered := answered_by(read)) is None:
+            continue
+        if is_over_rows and is_lookup(answered.query) and answered.probability < LIKELY:
             continue
         if best is None or answered.probability > best.probability:
             best = answered
@@ -100,6 +105,8 @@ def answered_by(read: ReadQuery) -> QueriedTable | None:
     """What a query gives, with the conditions that it passed over if any row meets these; None if nothing."""
     own = repaired(read.query, read.table, read.question)
     if counts_one_name(own, read.table) or repeats_name(own):
+        return None
+    if read.probability < LIKELY and is_of_other_things(own, read.table, read.question, read.said):
         return None
     missing = (
         *missing_conditions(own, read.table, read.said),

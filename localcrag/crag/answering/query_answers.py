@@ -254,7 +254,7 @@ def _explained(query: TableQuery, computation: Computation) -> str:
         file = PurePath(computation.source).name or computation.source
         return f"(Looked up in {file}{where}.)"
     column = f", column {computation.column}" if computation.column else ""
-    by = f", by {query.group}" if query.group else ""
+    by = f", by {f'the {query.period} of ' if query.period else ''}{query.group}" if query.group else ""
     return f"(Computed from {rows_of(computation)}{where}{column}{by}{left}.)"
 
 

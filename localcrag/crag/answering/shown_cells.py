@@ -13,7 +13,7 @@ from collections.abc import Sequence, Set
 from localcrag.crag.refinement.strip_kinds import named_cell
 from localcrag.crag.rows.named_cells import CellQuery, column_terms_asked, terms_within
 from localcrag.crag.table_answers.column_abbreviations import words_in_full
-from localcrag.crag.table_answers.table_values import UNITS, roots
+from localcrag.crag.table_answers.table_values import UNITS, root, roots
 
 MIN_WIDE_CELLS, MIN_WIDE_CHARACTERS = 9, 160
 """A row with fewer cells, or shorter than that, is shown as a whole."""
@@ -22,6 +22,8 @@ MIN_VERY_WIDE_CELLS, LEADING_CELLS = 17, 3
 MAX_ASKED_CELLS = 4
 """The most cells that a question asks for; if more have its words, those count that have most of them, and if
 these are too many as well, all of the row is shown."""
+_COUNTED = re.compile(r"\bhow (?:many|much) (?P<what>[^\W\d_]+)", re.IGNORECASE)
+"""How a question names what it asks for an amount of, before anything else that it says."""
 _UNIT_IN_NAME = re.compile(r"[(\[](?P<unit>[^()\[\]]{1,8})[)\]]\s*$")
 """The unit at the end of the name of a column: "Mean cycle power (W)"."""
 _LETTERS = {"watt": "w", "volt": "v", "ampere": "a", "amp": "a", "ohm": "ω", "newton": "n", "joule": "j"}
@@ -48,6 +50,7 @@ def shown_cells(cells: Sequence[str], question: str) -> list[str]:
     query, asked = CellQuery.of(question), column_terms_asked(question)
     most_words = LEADING_CELLS if len(cells) >= MIN_VERY_WIDE_CELLS else len(cells)
     units = {_LETTERS.get(word, word) for word in roots(question)} & (UNITS | {*_LETTERS.values()})
+    counted = {root(match["what"]) for match in _COUNTED.finditer(question)}
     kept, words_of = {0}, dict[int, int]()
     for at, (column, value) in enumerate(map(named_cell, cells)):
         has_words = _WORD.search(value) is not None
@@ -55,7 +58,8 @@ def shown_cells(cells: Sequence[str], question: str) -> list[str]:
             kept.add(at)
         else:
             shared = asked & (terms_within(column) | terms_within(words_in_full(column)))
-            if count := len(shared) + _is_in_units(column, units):
+            is_counted = not counted.isdisjoint(roots(column))
+            if count := len(shared) + _is_in_units(column, units) + MAX_ASKED_CELLS * is_counted:
                 words_of[at] = count
     wanted = set(words_of)
     if len(wanted) > MAX_ASKED_CELLS:

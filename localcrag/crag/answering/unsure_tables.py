@@ -17,6 +17,7 @@ from localcrag.crag.rows.spelled_rows import is_spelled_in
 from localcrag.crag.state import ComputedAnswer, QuestionState
 from localcrag.crag.table_answers.spelled_values import SEXES
 from localcrag.crag.table_answers.table_values import root, roots
+from localcrag.crag.table_answers.table_vocabulary import SUPERLATIVES
 from localcrag.events import Computed, Degraded, Steps
 from localcrag.languages import other_than_english
 from localcrag.types import Aggregate, Strip
@@ -90,8 +91,18 @@ def compute_unsure(state: QuestionState, kept: Sequence[Strip]) -> Steps[tuple[C
 
 
 def _overrules(read: QueriedTable, words: Sequence[str]) -> bool:
-    """Whether a query is shown in the place of what rules computed without some words of the question."""
-    return not _is_misread(read) and (read.probability >= OVERRULING or _asks_for(read, words))
+    """Whether a query is shown in the place of what rules computed without some words of the question.
+
+    It need not be likely if one of these measures: "heavier" is said of a weight.
+    """
+    is_likely = read.probability >= (TELLING if any(map(_measures, words)) else OVERRULING)
+    return not _is_misread(read) and (is_likely or _asks_for(read, words))
+
+
+def _measures(word: str) -> bool:
+    """Whether a word is the comparative of a superlative that means a quantity: "heavier", "older"."""
+    superlative = f"{word.casefold()[:-1]}st"
+    return word.endswith("er") and bool(SUPERLATIVES.get(superlative, ("", ""))[1])
 
 
 def _asks_for(read: QueriedTable, words: Sequence[str]) -> bool:

@@ -11,14 +11,16 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from localcrag.crag.table_answers.table_values import is_missing, roots
+from localcrag.crag.questions.query_terms import STOP_WORDS
+from localcrag.crag.table_answers.table_values import WORD, is_missing, root, roots, word_list
+from localcrag.crag.table_answers.table_vocabulary import QUANTITY_WORDS, SUPERLATIVES
 from localcrag.crag.table_queries.query_grammar import MAX_CONDITIONS
 from localcrag.crag.table_queries.query_table import QueryColumn, QueryTable
 from localcrag.crag.table_queries.said_values import SaidValues
 from localcrag.crag.table_queries.table_query import Condition, TableQuery
 
 _YEAR = re.compile(r"1[5-9]\d\d|20\d\d")
-_COUNTED = re.compile(r"\bhow many (?:different |distinct |of the )?([^\W\d_]+)", re.IGNORECASE)
+COUNTED = re.compile(r"\bhow many (?:different |distinct |of the )?([^\W\d_]+)", re.IGNORECASE)
 """How a question names what is counted."""
 _SHARE_OF = re.compile(
     r"\b(?:share|percentage|per ?cent|proportion|fraction|%) of (?:the |all |our )?"
@@ -26,6 +28,12 @@ _SHARE_OF = re.compile(
     re.IGNORECASE,
 )
 """How a question names that of which a share is asked for, by its first words."""
+_OF_TABLE = re.compile(
+    r"\b(?:in|of|on|from|among|according to) (?:the|our|this|that|my) (?:[\w'’-]+ ){0,5}"
+    r"(?:list|table|ranking|data ?set|data|file|(?:spread)?sheet|register|figures|statistics|survey)\b",
+    re.IGNORECASE,
+)
+"""How a question names the table that it means: "in the 2022 airport ranking"."""
 _MARKS = frozenset({"1", "0", "y", "n", "yes", "no", "true", "false"})
 YEARS = range(1500, 2101)
 """The numbers that are years if all those of a column are."""
@@ -34,6 +42,15 @@ MIN_ALIKE = 2
 MIN_NAMES_SHARE = 0.9
 """The share of the cells of a column that differ if they are names."""
 _MIN_CHARACTERS = 2
+_FORM_WORDS = frozenset(
+    map(
+        root,
+        word_list(
+            "how many much number total sum average mean share count most least more less highest lowest"
+        ),
+    )
+) | frozenset(map(root, (*STOP_WORDS, *SUPERLATIVES)))
+"""Words of questions that stand for what is computed, and not for what of."""
 _SAY_LITTLE = frozenset({"yes", "no", "none", "true", "false"})
 """Cells of many columns, whose words a question has for other reasons."""
 
@@ -65,7 +82,7 @@ def uncounted_blanks(query: TableQuery, table: QueryTable, question: str) -> tup
 
     "How many ages does the Cretaceous have?" does not count the rows of the Cretaceous and its epochs.
     """
-    counted = _COUNTED.search(question)
+    counted = COUNTED.search(question)
     if counted is None or not _counts_rows(query):
         return ()
     names = {roots(counted[1]), roots(counted[1].removesuffix("s"))}
@@ -84,7 +101,7 @@ def passes_over_column(query: TableQuery, table: QueryTable, question: str) -> b
     """
     conditions = (value for condition in query.conditions for value in condition.values)
     used = {each for name in (*table.names, *query.columns, *conditions) for each in roots(name)}
-    asked = {*roots(question)} - used
+    asked = {*roots(_OF_TABLE.sub(" ", question))} - used
     others = [column for column in table.columns.values() if column.name not in query.columns]
     return any(
         (words := {*roots(column.name)})
@@ -99,7 +116,7 @@ def measures_another(query: TableQuery, table: QueryTable, question: str) -> boo
 
     "How many died of disease?" is not told by the column "wounds" beside "disease".
     """
-    asked = {*roots(question)}
+    asked = {*roots(_OF_TABLE.sub(" ", question))}
     parts = [
         target.expression for target in (*query.targets, *filter(None, [query.key])) if target.expression
     ]
@@ -109,6 +126,25 @@ def measures_another(query: TableQuery, table: QueryTable, question: str) -> boo
     return bool(unsaid) and any(
         name not in query.columns and (words := {*roots(name)}) and words <= asked for name in others
     )
+
+
+def is_of_other_things(query: TableQuery, table: QueryTable, question: str, said: SaidValues) -> bool:
+    """Whether a question has no word of a table but those of its own form, and a query measures all its rows.
+
+    "The maximum number of books that a collection can hold" is not the highest of any column.
+    """
+    is_measured = query.targets[0].function not in ("", "COUNT", "SHARE")
+    named = {each for name in (*table.names, *table.columns) for each in roots(name)}
+    words = {*roots(question)} - _FORM_WORDS
+    meant = {each for word in WORD.findall(question.casefold()) for each in _meant_by(word)}
+    is_of_all = not (query.conditions or query.group or said.cells or said.parts)
+    return is_measured and is_of_all and named.isdisjoint(words | meant)
+
+
+def _meant_by(superlative: str) -> frozenset[str]:
+    """The words for columns that a superlative means; none for other words."""
+    about = SUPERLATIVES.get(superlative, ("", ""))[1]
+    return QUANTITY_WORDS.get(about, frozenset()) | ({root(about)} if about else frozenset())
 
 
 def takes_whole_for_part(query: TableQuery, question: str) -> bool:

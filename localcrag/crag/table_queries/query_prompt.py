@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Set
 
 from localcrag.crag import prompts
 from localcrag.crag.table_answers.table_values import roots
@@ -40,7 +40,7 @@ def narrowed(table: QueryTable, question: str, said: SaidValues) -> QueryTable:
     return table.with_columns([name for name in table.columns if name in kept])
 
 
-def _of_other_years(names: Iterable[str], words: Collection[str]) -> set[str]:
+def _of_other_years(names: Iterable[str], words: Set[str]) -> set[str]:
     """The columns that differ from one of a year that a question says in nothing but their year."""
     kinds: dict[str, dict[str, str]] = {}
     for name in names:

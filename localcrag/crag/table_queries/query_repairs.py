@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from datetime import date
 from decimal import Decimal
 
 from localcrag.crag.questions.query_terms import stem
@@ -11,8 +12,9 @@ from localcrag.crag.table_answers.column_merit import is_better_high
 from localcrag.crag.table_answers.table_values import WORD, root, roots, word_list
 from localcrag.crag.table_answers.table_vocabulary import QUANTITY_WORDS, SUPERLATIVES
 from localcrag.crag.table_queries.derived_words import cells_of_word
+from localcrag.crag.table_queries.missing_conditions import MIN_ALIKE
 from localcrag.crag.table_queries.query_table import YEAR_IN_NAME, QueryTable
-from localcrag.crag.table_queries.table_query import ColumnExpression, Condition, TableQuery
+from localcrag.crag.table_queries.table_query import ColumnExpression, Condition, TableQuery, Target
 
 _CONTRAST = re.compile(r"\b(?:rather than|instead of) (?:the |an? )?(?P<what>[\w-]+)", re.IGNORECASE)
 _FALLING = frozenset(
@@ -27,6 +29,19 @@ _RISING = frozenset(
     map(stem, word_list("rise rose risen grow grew grown increase increased gain gained climb climbed"))
 )
 """Verbs of what becomes less or more from one year to a later one."""
+_PERIOD_ASKED = re.compile(r"\b(?:which|what) (?P<period>year|month)\b", re.IGNORECASE)
+_ON_AVERAGE = re.compile(r"\b(?:on average|average|mean)\b", re.IGNORECASE)
+_IN_TOTAL = re.compile(
+    r"\b(?:in total|in all|total|altogether|all together|overall|combined|across all)\b", re.IGNORECASE
+)
+"""Words for what a group has on average, and for all that it has."""
+_COMPASS = re.compile(
+    r"\b(?:(?:furthest|farthest|most) (?:to the )?(?P<way>north|south|east|west)"
+    r"|(?P<most>north|south|east|west)ernmost)\b",
+    re.IGNORECASE,
+)
+_LATITUDES = frozenset(map(root, word_list("latitude latitud lat")))
+_LONGITUDES = frozenset(map(root, word_list("longitude longitud lon lng long")))
 _MEAN_MUCH = frozenset({"newest"})
 """Superlatives that mean one column or another: hired last, or born last."""
 _AGES = frozenset(map(root, word_list("age ages born birthday birthdate dob")))
@@ -36,7 +51,8 @@ _AGES = frozenset(map(root, word_list("age ages born birthday birthdate dob")))
 def repaired(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
     """A query with each of the repairs of this module that it needs; the query itself if it needs none."""
     query = with_named_flag(without_contrast(query, question), table, question)
-    query = with_direction(query, question)
+    query = with_asked_period(with_direction(query, question), table, question)
+    query = with_compass(with_groups(query, table, question), table, question)
     return with_merit(with_meant_measure(query, table, question), table, question)
 
 
@@ -80,6 +96,54 @@ def with_meant_measure(query: TableQuery, table: QueryTable, question: str) -> T
     if len(columns) != 1 or columns[0] in query.columns:
         return query
     return replace(query, key=replace(key, expression=ColumnExpression(columns[0])))
+
+
+def with_asked_period(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
+    """A query by the year, or the month, of a column of dates, if a question asks which one.
+
+    Months are those of one year: of several "May" would be one of each.
+    """
+    asked = _PERIOD_ASKED.search(question)
+    if asked is None or not query.group or table.columns[query.group].kind != "date":
+        return query
+    years = {value.year for value in table.columns[query.group].typed.values if isinstance(value, date)}
+    period = asked["period"].lower()
+    return replace(query, period=period) if period == "year" or len(years) == 1 else query
+
+
+def with_groups(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
+    """A query by groups, if a question asks which of them has the most on average, or in total.
+
+    The best row of a column of things that have several rows each is not that of the thing. A column that is
+    an average or a total by its name has one for each row.
+    """
+    measure, target = _ordering_column(query), query.targets[0].expression
+    functions = [name for name, words in (("AVG", _ON_AVERAGE), ("SUM", _IN_TOTAL)) if words.search(question)]
+    if not measure or target is None or query.targets[0].function or query.group or len(functions) != 1:
+        return query
+    column = table.columns[target.column]
+    are_several = MIN_ALIKE * len(column.distinct) <= len(column.filled)
+    is_told = _ON_AVERAGE.search(measure) or _IN_TOTAL.search(measure)
+    if target.operator or is_told or not are_several or not table.columns[measure].is_number:
+        return query
+    key = Target(functions[0], ColumnExpression(measure))
+    return replace(query, targets=query.targets[:1], group=target.column, key=key)
+
+
+def with_compass(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
+    """A query in the order of the latitude or the longitude if a question asks what lies furthest there."""
+    asked = _COMPASS.search(question)
+    if asked is None or not _ordering_column(query):
+        return query
+    way = (asked["way"] or asked["most"]).casefold()
+    words = _LATITUDES if way in ("north", "south") else _LONGITUDES
+    named = [
+        column.name for column in table.columns.values() if column.is_number and words & {*roots(column.name)}
+    ]
+    if len(named) != 1 or query.key is None:
+        return query
+    key = replace(query.key, expression=ColumnExpression(named[0]))
+    return replace(query, key=key, is_descending=way in ("north", "east"))
 
 
 def with_merit(query: TableQuery, table: QueryTable, question: str) -> TableQuery:

@@ -121,7 +121,7 @@ def _grouped(query: TableQuery, table: QueryTable, rows: list[int]) -> QueryResu
     groups: dict[str, list[int]] = {}
     spelled: dict[str, str] = {}
     for at in rows:
-        cell = column.cells[at]
+        cell = _period_of(column, at, query.period) if query.period else column.cells[at]
         if not is_missing(cell):
             key = folded(cell) if " " not in cell else cell.casefold()
             spelled.setdefault(key, cell)
@@ -144,6 +144,14 @@ def _grouped(query: TableQuery, table: QueryTable, rows: list[int]) -> QueryResu
         lines.append(ResultLine(tuple(texts), tuple(groups[name]), key))
     grouped = sum(map(len, groups.values()))
     return QueryResult(tuple(lines), tuple(rows), len(rows) - grouped, ties, all_share)
+
+
+def _period_of(column: QueryColumn, at: int, period: str) -> str:
+    """The year, or the month of it, of a date; "" of a cell that has none."""
+    value = _value(column, at)
+    if not isinstance(value, date):
+        return ""
+    return f"{value:%Y}" if period == "year" else f"{value:%B %Y}"
 
 
 def _in_order(query: TableQuery, places: Sequence, value_of: Callable) -> tuple[list, int, bool]:  # type: ignore[type-arg]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import calendar
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -24,6 +24,7 @@ MAX_PER_COLUMN = 4
 """The most cells of a column that a question may say."""
 MAX_PARTS = 2
 """The most words or runs of words of longer cells that a question may say, of one column."""
+MAX_SMALL_FIGURES = 2
 ALWAYS_SAID = ("0", "1")
 """Numbers that need not be said: "free", "without a single slip", and the marks of yes and no."""
 HALF_OF_HUNDRED = "50"
@@ -120,10 +121,9 @@ def said_values(question: str, table: QueryTable) -> SaidValues:
         if within:
             parts[name] = within
     days, periods = _days(question)
-    numbers = [
-        *_numbers(question),
-        *(_months(question) if any(map(_has_months, table.columns.values())) else ()),
-    ]
+    numbers = [*_numbers(question, _is_in_full(table))]
+    if any(map(_has_months, table.columns.values())):
+        numbers += _months(question)
     return SaidValues(
         cells, parts, tuple(dict.fromkeys(numbers)), tuple(days), tuple(periods), tuple(_times(question))
     )
@@ -180,6 +180,7 @@ def _said_of(
         span = set(range(first, first + length))
         if not span <= taken and not any(span <= set(range(b, b + n)) for b, n in shown):
             shown.append((first, length))
+    shown = [run for run in shown if not _is_small_number(words[run[0] : run[0] + run[1]])]
     texts = [_plain(words[first : first + length]) for first, length in sorted(shown[:MAX_PARTS])]
     ordered = sorted(kept[:MAX_PER_COLUMN], key=lambda each: each[1])
     return tuple(cell for _, _, cell in ordered), tuple(dict.fromkeys(texts))
@@ -197,6 +198,11 @@ def _is_empty(words: Sequence[str]) -> bool:
         or (len(word) == 1 and word.islower() and word != "x")
         for word in words
     )
+
+
+def _is_small_number(words: Sequence[str]) -> bool:
+    """Whether words are a number alone, of two figures at most, which says little of a longer cell."""
+    return len(words) == 1 and words[0].isdigit() and len(words[0]) <= MAX_SMALL_FIGURES
 
 
 def _run_at(said: Sequence[str], places: WordPlaces, own: Sequence[str]) -> int | None:
@@ -217,15 +223,28 @@ def _shared_runs(said: Sequence[str], places: WordPlaces, own: Sequence[str]) ->
         at += max(1, best[0])
 
 
-def _numbers(question: str) -> Iterator[str]:
-    """The numbers of a question, in figures and words, as plain numbers, each once."""
+def _is_in_full(table: QueryTable) -> Callable[[float], bool]:
+    """Whether a column of a table has numbers as large as one, so that "50 million" is no 50 in it."""
+    numbers = [column for column in table.columns.values() if column.is_number]
+    full = [column for column in numbers if _FACTORS.keys().isdisjoint(WORD.findall(column.name.lower()))]
+    values = [value for column in full for value in column.typed.values if isinstance(value, Decimal)]
+    most = max(map(abs, values), default=Decimal(0))
+    return lambda number: most >= number
+
+
+def _numbers(question: str, is_in_full: Callable[[float], bool]) -> Iterator[str]:
+    """The numbers of a question, in figures and words, as plain numbers, each once.
+
+    ``is_in_full`` says of "50 million" that it is 50,000,000 and not 50.
+    """
     found: list[str] = []
     for match in _NUMBER.finditer(question):
         plain = match[0].replace(",", "")
-        found.append(plain)
         factor = _FACTOR_BEHIND.match(question, match.end())
+        value = float(plain) * _FACTORS[factor[1].lower()] if factor else 0.0
+        if not factor or not is_in_full(value):
+            found.append(plain)
         if factor:
-            value = float(plain) * _FACTORS[factor[1].lower()]
             found.append(f"{value:.0f}" if value == int(value) else f"{value}")
     words = [word.lower() for word in WORD.findall(question)]
     for at, word in enumerate(words):

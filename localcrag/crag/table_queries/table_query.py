@@ -20,6 +20,7 @@ _TOKEN = re.compile(
 )
 COMPARISONS = ("=", "!=", "<", "<=", ">", ">=")
 FUNCTIONS = ("COUNT", "SUM", "AVG", "MIN", "MAX", "SHARE")
+PERIODS = ("year", "month")
 ARITHMETIC = ("-", "+", "*")
 
 
@@ -99,7 +100,8 @@ class Condition:
 class TableQuery:
     """A query: what it selects of which rows, by group, in which order.
 
-    ``limit`` is 0 if all rows are wanted; ``offset`` rows are left out before.
+    ``limit`` is 0 if all rows are wanted; ``offset`` rows are left out before. ``period`` is one of
+    :data:`PERIODS` if the groups are those of the dates of a column, which no model writes.
     """
 
     targets: tuple[Target, ...]
@@ -109,13 +111,15 @@ class TableQuery:
     is_descending: bool = False
     limit: int = 0
     offset: int = 0
+    period: str = ""
 
     def __str__(self) -> str:
         text = f"SELECT {', '.join(map(str, self.targets))}"
         if self.conditions:
             text += f" WHERE {' AND '.join(map(str, self.conditions))}"
         if self.group:
-            text += f" GROUP BY {quoted(self.group)}"
+            grouped = quoted(self.group)
+            text += f" GROUP BY {f'{self.period.upper()}({grouped})' if self.period else grouped}"
         if self.key:
             text += f" ORDER BY {self.key} {'DESC' if self.is_descending else 'ASC'} LIMIT {self.limit}"
             text += f" OFFSET {self.offset}" if self.offset else ""

@@ -1,0 +1,183 @@
+"""Repairs of queries by the words of their questions: years, groups, places on the map."""
+
+from __future__ import annotations
+
+import pytest
+
+from localcrag.crag.answering.queried_tables import answered_by, read_query
+from localcrag.crag.answering.query_answers import answer_of
+from localcrag.crag.table_answers.parsed_tables import tables_of
+from localcrag.crag.table_queries.missing_conditions import is_of_other_things
+from localcrag.crag.table_queries.query_prompt import narrowed
+from localcrag.crag.table_queries.query_repairs import repaired
+from localcrag.crag.table_queries.query_results import result_of
+from localcrag.crag.table_queries.query_table import QueryTable
+from localcrag.crag.table_queries.said_values import said_values
+from localcrag.crag.table_queries.table_query import parsed_query
+from tests.crag.test_aggregation import passages
+from tests.fakes.llm import ScriptedQueries
+
+STATES = QueryTable.of_cells(
+    ("states",),
+    ("State", "gdp1990", "gdp2000", "2000", "rank"),
+    [("Mexico", "12", "15", "7", "1"), ("Oaxaca", "9", "8", "6", "2"), ("Puebla", "11", "10", "5", "3")],
+)
+VISITS = QueryTable.of_cells(
+    ("visits",),
+    ("Park", "Rep", "Seen on", "Stars", "Total score", "latitude", "lng"),
+    [
+        ("Elm", "Ann", "2023-05-01", "5", "9", "51.5", "-0.1"),
+        ("Elm", "Bob", "2023-07-02", "1", "8", "51.6", "0.2"),
+        ("Oak", "Ann", "2022-05-03", "4", "7", "51.4", "0.1"),
+        ("Oak", "Bob", "2023-05-04", "4", "6", "51.7", "-0.3"),
+    ],
+)
+
+
+def test_columns_of_other_years_than_a_question_says_are_not_shown() -> None:
+    for question, names in (
+        ("Which had the most in 2000?", ["State", "gdp2000", "2000", "rank"]),
+        ("Did it drop between 1990 and 2000?", ["State", "gdp1990", "gdp2000", "2000", "rank"]),
+        ("Which had the most?", list(STATES.columns)),
+        ("Which had the most in 2010?", list(STATES.columns)),
+    ):
+        assert list(narrowed(STATES, question, said_values(question, STATES)).columns) == names
+
+
+def test_an_adjective_before_the_name_of_a_column_is_none_of_its_cells() -> None:
+    assert "State" not in said_values("Which Mexican state had the most?", STATES).cells
+    assert said_values("How much was the Mexican product?", STATES).cells["State"] == ("Mexico",)
+
+
+@pytest.mark.parametrize(
+    ("table", "sql", "question", "told"),
+    [
+        (STATES, 'COUNT(*) WHERE "gdp1990" < "gdp2000"', "In how many did it drop?", '"gdp1990" > "gdp2000"'),
+        (STATES, 'COUNT(*) WHERE "gdp2000" > "gdp1990"', "In how many did it fall?", '"gdp2000" < "gdp1990"'),
+        (STATES, 'COUNT(*) WHERE "gdp1990" > "gdp2000"', "How many grew?", '"gdp1990" < "gdp2000"'),
+        (STATES, 'COUNT(*) WHERE "gdp1990" < "rank"', "In how many did it drop?", '"gdp1990" < "rank"'),
+        (STATES, 'COUNT(*) WHERE "gdp1990" < "gdp2000"', "Did it rise or fall?", '"gdp1990" < "gdp2000"'),
+        (
+            VISITS,
+            '"Seen on" GROUP BY "Seen on" ORDER BY COUNT(*) DESC LIMIT 1',
+            "In which year were most seen?",
+            'YEAR("Seen on") ORDER BY COUNT(*) DESC LIMIT 1',
+        ),
+        (
+            VISITS,
+            '"Seen on" GROUP BY "Seen on" ORDER BY COUNT(*) DESC LIMIT 1',
+            "In which month were most seen?",
+            '"Seen on" ORDER BY COUNT(*) DESC LIMIT 1',
+        ),
+        (
+            VISITS,
+            '"Park" ORDER BY "Stars" ASC LIMIT 1',
+            "Which park has the worst average stars?",
+            '"Park" ORDER BY AVG("Stars") ASC LIMIT 1',
+        ),
+        (
+            VISITS,
+            '"Rep" ORDER BY "Stars" DESC LIMIT 1',
+            "Who gave the most stars across all parks?",
+            '"Rep" ORDER BY SUM("Stars") DESC LIMIT 1',
+        ),
+        (
+            VISITS,
+            '"Park" ORDER BY "Total score" DESC LIMIT 1',
+            "Which park has the best total score?",
+            '"Total score" DESC LIMIT 1',
+        ),
+        (
+            VISITS,
+            '"Park" ORDER BY "lng" DESC LIMIT 1',
+            "Which park lies furthest south?",
+            '"latitude" ASC LIMIT 1',
+        ),
+        (
+            VISITS,
+            '"Park" ORDER BY "latitude" ASC LIMIT 1',
+            "Which is the easternmost park?",
+            '"lng" DESC LIMIT 1',
+        ),
+    ],
+)  # fmt: skip
+def test_a_query_is_repaired_by_the_words_of_its_question(
+    table: QueryTable, sql: str, question: str, told: str
+) -> None:
+    query = parsed_query(f"SELECT {sql}")
+    assert query is not None
+    assert str(repaired(query, table, question)).endswith(told)
+
+
+def test_the_rows_of_a_year_are_one_group() -> None:
+    query = parsed_query('SELECT "Seen on" GROUP BY "Seen on" ORDER BY COUNT(*) DESC LIMIT 1')
+    assert query is not None
+    by_year = repaired(query, VISITS, "Which year had the most visits?")
+    (line,) = result_of(by_year, VISITS).lines
+    assert (line.texts, line.key) == (("2023",), "3")
+    rows = [f"Park: {park} · Seen on: {day}" for park, day in (("Elm", "2023-05-01"), ("Oak", "2023-07-02"))]
+    (table,) = tables_of(passages([*rows, "Park: Ash · Seen on: 2022-05-03"]))
+    shown = QueryTable.of_parsed(table)
+    answer = answer_of(by_year, result_of(by_year, shown), shown)
+    assert answer is not None
+    assert answer.text.startswith("2023: rows 2 [1][2]") and "by the year of Seen on." in answer.text
+
+
+def test_months_of_one_year_are_groups_by_their_names() -> None:
+    rows = [("2023-05-01",), ("2023-07-02",), ("2023-05-04",)]
+    table = QueryTable.of_cells(("visits",), ("Seen on",), rows)
+    query = parsed_query('SELECT "Seen on" GROUP BY "Seen on" ORDER BY COUNT(*) DESC LIMIT 1')
+    assert query is not None
+    by_month = repaired(query, table, "In which month were most seen?")
+    assert result_of(by_month, table).lines[0].texts == ("May 2023",)
+
+
+def test_what_is_repaired_is_not_sure() -> None:
+    rows = [
+        f"Park: {park} · Stars: {stars}" for park, stars in (("Elm", 5), ("Elm", 1), ("Oak", 4), ("Oak", 4))
+    ]
+    (table,) = tables_of(passages(rows))
+    queries = ScriptedQueries({" ": ('SELECT "Park" ORDER BY "Stars" ASC LIMIT 1', 0.95)})
+    read = read_query(queries, "Which park has the worst average stars?", table)
+    assert read is not None
+    found = answered_by(read)
+    assert found is not None and not found.is_whole
+    assert found.answer.text.startswith("Elm: average of Stars 3")
+
+
+def test_a_question_without_a_word_of_a_table_is_not_answered_by_a_measure_of_all_its_rows() -> None:
+    orders = QueryTable.of_cells(("orders",), ("President", "Orders"), [("Adams", "1"), ("Polk", "18")])
+    for sql, question, is_other in (
+        ('MAX("Orders")', "What is the maximum number of books in a collection?", True),
+        ('MAX("Orders")', "What is the maximum number of orders?", False),
+        ('MAX("Orders")', "What is the most that Polk signed?", False),
+        ("COUNT(*)", "How many books are in a collection?", False),
+    ):
+        query = parsed_query(f"SELECT {sql}")
+        assert query is not None
+        assert is_of_other_things(query, orders, question, said_values(question, orders)) is is_other
+
+
+def test_millions_are_said_in_full_where_a_column_has_as_many() -> None:
+    full = QueryTable.of_cells(
+        ("airports",), ("Airport", "Passengers"), [("A", "93699630"), ("B", "41000000")]
+    )
+    short = QueryTable.of_cells(
+        ("airports",), ("Airport", "Passengers (million)"), [("A", "93.7"), ("B", "41")]
+    )
+    question = "How many airports had more than 50 million passengers?"
+    assert {"50000000", "50"} & {*said_values(question, full).numbers} == {"50000000"}
+    assert "50" in said_values(question, short).numbers
+
+
+def test_a_range_in_words_is_a_cell_and_a_small_number_no_part_of_one() -> None:
+    decades = QueryTable.of_cells(
+        ("arrivals",), ("Years", "Ireland"), [("1911-1920", "5"), ("1921-1930", "6")]
+    )
+    assert said_values("How many came between 1911 and 1920?", decades).cells == {"Years": ("1911-1920",)}
+    places = QueryTable.of_cells(
+        ("tremors",), ("Place", "Size"), [("3 km off Elm Row", "4"), ("747 jet", "5"), ("Room 12 West", "6")]
+    )
+    assert said_values("How many reached 3 or more?", places).parts == {}
+    assert said_values("How large was that near Room 12?", places).parts == {"Place": ("Room 12",)}
+    assert said_values("How large is the 747?", places).parts == {"Place": ("747",)}
