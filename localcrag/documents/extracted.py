@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -43,9 +44,17 @@ def whole(title: str, media_type: str, text: str, meta: Meta = NO_META) -> Extra
     return ExtractedText(title, media_type, (Page(None, text),), meta=meta)
 
 
+_STRUCK_OVER = re.compile(r"[^\n\b]\x08")
+r"""What a printer strikes over: "N\bN\bNA\bA" is NA, "_\bx" is x."""
+
+
 def clean(text: str) -> str:
-    """Text as it is stored: line ends are ``\\n``, without NUL, byte order mark and lone surrogates."""
+    """Text as it is stored: line ends are ``\\n``, without NUL, byte order mark and lone surrogates.
+
+    Letters that are struck over for printers, which makes them bold or underlined, stand once.
+    """
     text = text.replace("\r\n", "\n").replace("\r", "\n")
+    text = _STRUCK_OVER.sub("", text).replace("\b", "") if "\b" in text else text
     return storable(text.replace("\x00", "").replace("\ufeff", ""))
 
 

@@ -16,7 +16,7 @@ from localcrag.documents.table_grid import GridRow, plain_rows
 from localcrag.documents.table_headers import FoundHeader, found_header
 from localcrag.documents.table_shape import TableShape
 from localcrag.errors import UnreadableError
-from localcrag.types import CELL_SEPARATOR, BlockKind
+from localcrag.types import CELL_SEPARATOR, UNNAMED_COLUMN, BlockKind
 
 _MAX_CELLS = 10_000_000
 """Cells of the tables of one document, the empty ones between others included."""
@@ -104,7 +104,10 @@ def row_text(row: Sequence[str], header: Sequence[str]) -> str:
     """
     if not header and sum(map(bool, row)) == 1:
         return "".join(row)
-    names = [header[i] if i < len(header) and header[i] else f"column {i + 1}" for i in range(len(row))]
+    names = [
+        header[i] if i < len(header) and header[i] else UNNAMED_COLUMN.format(number=i + 1)
+        for i in range(len(row))
+    ]
     if row and any(header) and not header[0] and _COLUMN_MARK not in (label := row[0].rstrip(": ")):
         row, names[0] = [label, *row[1:]], ""
     cells = zip(names, row, strict=True)

@@ -24,6 +24,8 @@ HEADING_SEPARATOR = " > "
 """What stands between the headings above a passage, the outermost first."""
 CELL_SEPARATOR = " · "
 """What stands between the cells of a row of a table."""
+UNNAMED_COLUMN = "column {number}"
+"""What a column is called that has no name, by its number from 1."""
 SENDER_FIELD = "from"
 """The field of a mail with the name and the address of its sender."""
 _NUMBERED = frozenset({BlockKind.ROW, BlockKind.PARAGRAPH})

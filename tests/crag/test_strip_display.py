@@ -126,6 +126,17 @@ def test_what_an_amount_is_asked_of_is_shown_before_other_words_of_a_question() 
     assert shown_text(row, question=asked) == "Player: Dwight Lowery · … · Games Missed: 13"
 
 
+def test_columns_without_a_name_are_not_shown() -> None:
+    for text, shown in (
+        ("column 1: Japan · column 5: JNL · column 12: EE", "Japan · JNL · EE"),
+        ("Wet · column 2: Dish washer · Power: 1131", "Wet · Dish washer · Power: 1131"),
+        ("Note: see column 2: prices", "Note: see column 2: prices"),
+    ):
+        assert shown_text(strips(structured((BlockKind.ROW, text)))[0]) == shown
+    prose = strips(structured((BlockKind.PARAGRAPH, "column 2: the prices are here")))[0]
+    assert shown_text(prose) == "column 2: the prices are here"
+
+
 WIDE = (
     "Code: A010 · Food: Ragi · Regions: 5 · Energy: 1342 · Water: 10.89 · Total fat: 1.92 · Fibre: 11.18 · "
     "Starch: 62.13 · Iron (Fe): 0.00462 · Protein: 7.16 · Zinc: 0.00253 · Added: 2017-01-19"

@@ -7,6 +7,7 @@ import codecs
 import pytest
 
 from localcrag.documents.encoding import decode
+from localcrag.documents.extracted import clean
 from localcrag.errors import UnreadableError
 from tests.documents.conftest import ReadFunction
 
@@ -89,3 +90,9 @@ def test_stored_text_has_plain_line_ends_and_nothing_unstorable(read: ReadFuncti
         == "a: lone \ufffd half, nul ."
     )
     assert read("x.md", FRENCH.encode("utf-16")).pages[0].text == FRENCH
+
+
+def test_letters_that_are_struck_over_for_printers_stand_once() -> None:
+    struck = "N\bNA\bAM\bME\bE\n     _\bm_\br_\bt_\bg - one\b\b"
+    assert clean(struck) == "NAME\n     mrtg - on"
+    assert clean("a\nb") == "a\nb"

@@ -6,13 +6,18 @@ import io
 import re
 import time
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
 from localcrag.documents.extracted import Limits
+from localcrag.documents.readers import pdf_words
 from localcrag.documents.readers.pdf import read_pdf
 from localcrag.types import BlockKind, Page
 from tests.documents.builders import Sheet, drawn_pdf
+
+if TYPE_CHECKING:
+    from pypdfium2 import PdfTextPage
 
 HEADING, PARAGRAPH, ITEM, ROW, CODE, CAPTION, FURNITURE = BlockKind
 PROSE = (
@@ -706,6 +711,42 @@ def test_a_table_in_a_font_of_one_width_is_rows_with_their_header() -> None:
         (ROW, f"Flag: {flag} · Compress / usage: {one} · Decompress / usage: {two} · Corpus / Size: {size}")
         for flag, one, two, size in (line.split() for line in table[3:])
     ]
+
+
+def test_the_code_of_a_paper_that_is_mostly_code_is_no_table() -> None:
+    """Of such a paper most characters have one width, and its prose is what has not."""
+    printed = (
+        "   17    68    81   116",
+        "    1     2    11    12",
+        "   28    41    49   103",
+        "   12    45     4    31",
+    )
+    sheet = Sheet()
+    y = sheet.lines(72, 780, OTHER, 400)
+    for number, line in enumerate(printed * 10):
+        for word in re.finditer(r"\S+", line):
+            sheet.text(90 + 6 * word.start(), y - 24 - 12 * number, word[0], 10, font="Courier")
+    for number in range(12):
+        sheet.text(
+            72,
+            y - 430 - 12 * number,
+            f"> table(subset(pupils, grade == {number}), exclude = NULL)",
+            10,
+            "Courier",
+        )
+    kinds = {kind for kind, _ in blocks(pages(sheet)[0])}
+    assert kinds == {PARAGRAPH, CODE}
+
+
+def test_signs_of_fonts_of_signs_and_ligatures_of_tex_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = "a\x1bected de\x1cne \x1f = \uf8ee1\uf8fb \uf0b7 \x10x\x11 end\x02"
+    monkeypatch.setattr(pdf_words, "_raw_characters", lambda *_: given)
+    assert pdf_words.page_characters(cast("PdfTextPage", None), len(given)) == (
+        "a\ufb00ected de\ufb01ne   =  1  •  x  end\x02"
+    )
+    monkeypatch.setattr(pdf_words, "_raw_characters", lambda *_: "It de\x1cnes it.")
+    (page,) = pages(Sheet().text(72, 780, "It deXnes it."))
+    assert blocks(page) == [(PARAGRAPH, "It defines it.")]
 
 
 @pytest.mark.parametrize("name", ["Contents", "Contenido", ""])

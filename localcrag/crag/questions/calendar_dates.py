@@ -111,13 +111,19 @@ def month_begun(cell: str) -> str:
     return first[:7] if len(days) == 1 or "/" not in figures else ""
 
 
-def months_by_day(cell: str) -> dict[str, str]:
-    """The months that a cell may be a day of, by that day: "07/1/2009" is 1 July or 7 January."""
+def month_and_day(cell: str) -> tuple[str, str]:
+    """The month of a year of the day that a cell is, and that day: "2016-05" and "15"; ("", "") of others.
+
+    One that may be either of two days is the first of a month as :func:`month_begun` has it, or none: of
+    "05/03/2020" and "06/03/2020" nobody knows here whether they are two days or two months.
+    """
     figures = _MIDNIGHT.sub("", cell.strip())
     readings = readings_of(figures)
-    if len(readings) != 1 or readings[0][:2] != (0, len(figures)):
-        return {}
-    return {day[8:]: day[:7] for day in readings[0][2] if day[0] != "-"}
+    days = readings[0][2] if len(readings) == 1 and readings[0][:2] == (0, len(figures)) else set()
+    if len(days) != 1:
+        return (month, "01") if (month := month_begun(cell)) else ("", "")
+    (day,) = days
+    return (day[:7], day[8:]) if day[0] != "-" else ("", "")
 
 
 def _month(found: re.Match[str]) -> str:

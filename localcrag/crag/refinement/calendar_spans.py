@@ -18,8 +18,8 @@ from localcrag.crag.questions.calendar_dates import (
     WEEKDAYS,
     are_shared,
     day_of,
+    month_and_day,
     month_begun,
-    months_by_day,
     readings_of,
 )
 from localcrag.crag.questions.query_terms import figures_of
@@ -28,6 +28,7 @@ from localcrag.crag.refinement.strip_context import headings_above
 from localcrag.crag.refinement.strip_kinds import cells_of, column_names, is_row, named_cell
 from localcrag.types import Passage, Strip
 
+_FIRST_OF_MONTH = "01"
 Span = tuple[str, str]
 """The first and the last day, each as :func:`.calendar_dates.dates_of` spells it."""
 
@@ -187,28 +188,25 @@ def _is_of_long_figures(cells: Mapping[str, str]) -> bool:
 def months_of_row(row: Strip) -> set[str]:
     """The months of years, "2015-06", that a row of monthly figures stands for.
 
-    It does if a column has one day of each of several months in the rows beside it: "01-06-15" or
-    "2015-06-15". In long rows, of which few stand in a passage, the first cell is the first day of a month,
-    and most others are numbers.
+    It does if a column has the same day of several months in the rows beside it: "01-06-15" or "2015-06-15".
+    In long rows, of which few stand in a passage, the first cell is the first day of a month, and most others
+    are numbers.
     """
     if not is_row(row):
         return set()
-    own = {
-        column: months for column, value in map(named_cell, cells_of(row)) if (months := months_by_day(value))
-    }
+    read = {column: month_and_day(value) for column, value in map(named_cell, cells_of(row))}
+    own = {column: told for column, told in read.items() if told[0]}
     beside = [dict(map(named_cell, cells_of(other))) for other in _rows_beside(row)] if own else []
     if len(beside) >= MIN_MONTHLY_ROWS:
-        return {month for column, months in own.items() for month in _monthly(column, months, beside)}
-    begun = {month for column, value in map(named_cell, cells_of(row)) if (month := month_begun(value))}
+        return {month for column, (month, day) in own.items() if _are_monthly(column, day, beside)}
+    begun = {month for month, day in own.values() if day == _FIRST_OF_MONTH}
     return begun if begun and all(map(_is_of_long_figures, beside)) else set()
 
 
-def _monthly(column: str, own: Mapping[str, str], beside: Sequence[Mapping[str, str]]) -> Iterator[str]:
-    """The month of a cell by the one day of the month on which the cells beside it are, of several months."""
-    others = [months_by_day(cells.get(column, "")) for cells in beside]
-    for day, month in own.items():
-        if all(day in months for months in others) and len({months[day] for months in others}) > 1:
-            yield month
+def _are_monthly(column: str, day: str, beside: Sequence[Mapping[str, str]]) -> bool:
+    """Whether the cells of a column are all on one day of the month, and of several months."""
+    told = [month_and_day(cells.get(column, "")) for cells in beside]
+    return {each for _, each in told} == {day} and len({month for month, _ in told}) > 1
 
 
 def passage_holds_on(passage: Passage, days: Iterable[str]) -> bool:

@@ -89,6 +89,10 @@ def pages_of(contents: Sequence[PageContent], limits: Limits) -> list[Page]:
     return [page for page in pages if page.text]
 
 
+MIN_MONO_SHARE = 0.9
+"""The share of the characters of a document beyond which those of one width are its prose, not its code."""
+
+
 def _body(pages: Sequence[Sequence[Line]]) -> BodyFont:
     """The font that most characters of the document have."""
     sizes: Counter[float] = Counter()
@@ -105,7 +109,7 @@ def _body(pages: Sequence[Sequence[Line]]) -> BodyFont:
             before = line
     size = max(sizes, key=sizes.__getitem__, default=0.0)
     bold = 2 * sum(n for (s, bold, _), n in fonts.items() if s == size and bold) > sizes[size]
-    mono = 2 * sum(n for (s, _, mono), n in fonts.items() if s == size and mono) > sizes[size]
+    mono = sum(n for (*_, mono), n in fonts.items() if mono) > MIN_MONO_SHARE * sum(fonts.values())
     return BodyFont(
         size, bold, mono, {size: median_low(found) for size, found in pitches.items() if len(found) > 2}
     )

@@ -23,6 +23,17 @@ _MAX_SEGMENTS = 20_000
 _MAX_RULE_WIDTH = 3.0
 _MIN_RULE_LENGTH = 5.0
 # PDFium writes a hyphen at the end of a line as one control character, without a line end after it.
+_LIGATURE = re.compile(r"(?<=[^\W\d_])[\x1b-\x1f]|[\x1b-\x1f](?=[^\W\d_])")
+_LIGATURES = ("ff", "fi", "fl", "ffi", "ffl")
+"""What fonts of TeX without a table of characters have from 1B on, and Unicode from FB00 on."""
+_SPELLED = str.maketrans({0xFB00 + at: letters for at, letters in enumerate(_LIGATURES)})
+_KEPT_CONTROLS = frozenset("\t\n\r\x02")
+_SIGNS = str.maketrans(
+    dict.fromkeys(range(63717, 63743), " ")
+    | {code: " " for code in range(1, 0x20) if chr(code) not in _KEPT_CONTROLS}
+    | {0xF0B7: "•", 0xF0A7: "▪", 0xF0D8: "➢", 0xF0FC: "✓"}
+)
+"""Signs of the fonts Symbol and Wingdings that mean nothing elsewhere: pieces of brackets, and bullets."""
 _WORD = re.compile("[^\\s\x02\ufffe]+[\x02\ufffe]?|[\x02\ufffe]")
 _NOTE_NUMBER = re.compile(r"\d{1,3}(?=[^\W\d_])")
 """What may be the raised number of a footnote, written without a space before its first word."""
@@ -95,7 +106,12 @@ def page_words(text_page: PdfTextPage, others: Sequence[Word] = ()) -> PageWords
 
 
 def page_characters(text_page: PdfTextPage, count: int) -> str:
-    """The characters of a page, one for each index of PDFium."""
+    """The characters of a page, one for each index of PDFium; those of fonts of signs as others have them."""
+    characters = _raw_characters(text_page, count)
+    return _LIGATURE.sub(lambda found: chr(ord(found[0]) - 0x1B + 0xFB00), characters).translate(_SIGNS)
+
+
+def _raw_characters(text_page: PdfTextPage, count: int) -> str:
     from pypdfium2 import raw
 
     buffer = (c_ushort * (count + 1))()
@@ -146,7 +162,7 @@ class _Measure:
             if turn or not (box.bottom <= y <= box.top and x1 > x0):
                 by_turn.setdefault(turn, []).extend(self._odd_words(start, text, style))
             else:
-                upright.append(Word(x0, x1, y, size, bold, mono, text))
+                upright.append(Word(x0, x1, y, size, bold, mono, text.translate(_SPELLED)))
         return by_turn
 
     def _raised(self, start: int, number: str) -> Word | None:
@@ -171,13 +187,15 @@ class _Measure:
                 _turned_point(tight[2], tight[3], style.turn)[0],
             )
             if piece and abs(y - base) > 0.5 * style.size:
-                yield Word(first, last, base, style.size, style.bold, style.mono, piece)
+                yield Word(first, last, base, style.size, style.bold, style.mono, piece.translate(_SPELLED))
                 piece = ""
             if not piece:
                 first, base = x, y
             piece += character
             last = max(x + 0.1 * style.size, *ends)
-        yield Word(first, max(first, last), base, style.size, style.bold, style.mono, piece)
+        yield Word(
+            first, max(first, last), base, style.size, style.bold, style.mono, piece.translate(_SPELLED)
+        )
 
     def _origin(self, index: int) -> tuple[float, float]:
         self._raw.FPDFText_GetCharOrigin(self._page, index, self._x, self._y)
