@@ -89,6 +89,21 @@ _NO_COUNT = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 """A time of day, a year, or the number of a row, which count nothing."""
+_UNITS_ASKED = re.compile(
+    r"\bhow many (?:(?:milli)?seconds|minutes|hours|days|weeks|months|years|met(?:re|er)s|kilomet(?:re|er)s"
+    r"|miles|feet|inches|grams|kilos|kilograms|lit(?:re|er)s|euros|dollars|pounds|francs|per ?cent|degrees"
+    r"|(?:kilo|mega)?bytes)\b",
+    re.IGNORECASE,
+)
+"""How a question asks for a number of units."""
+_AMOUNT = re.compile(
+    rf"\d|\b(?:{'|'.join(IN_WORDS)}|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand"
+    r"|million|half|quarter|dozen|once|twice|zero|none|nothing|unlimited|forever|fortnight|daily|weekly|monthly"
+    r"|yearly|(?:an?|per) (?:second|minute|hour|day|week|month|year|met(?:re|er)|mile|foot|kilo|lit(?:re|er)"
+    r"|euro|dollar|pound|byte))\b",
+    re.IGNORECASE,
+)
+"""A number, in figures or words, also of one unit: "a week"."""
 _ASKER_ASKED = re.compile(
     r"\bwho (?:has |had |first )?(?:asked|asks|wondered|inquired|wanted to know)\b", re.I
 )
@@ -112,6 +127,8 @@ def lacks_expected(question: str, kept: Sequence[Strip]) -> bool:
     if lacks_quantity(question, kept):
         return True
     near = near_best(kept, NEAR_SHARE)
+    if _UNITS_ASKED.search(question) and not any(map(_tells_amount, near)):
+        return True
     if _DAY_ASKED.match(question.strip()) and not any(map(_tells_when, near)):
         return True
     told, headings = ("\n".join(map(each, near)) for each in (_shown_text, headings_above))
@@ -148,6 +165,13 @@ def _tells_count(text: str, question: str) -> bool:
     bare = _NO_COUNT.sub(" ", without_dates(text))
     asked = set(_NUMBER.findall(question))
     return _QUANTITY.search(_NUMBER.sub(lambda n: " " if n[0] in asked else n[0], bare)) is not None
+
+
+def _tells_amount(strip: Strip) -> bool:
+    """Whether a strip has a number, or what stands beside it in a list or leads in to it."""
+    lead = lead_in(strip)
+    told = (strip, *([lead] if lead else []), *led_to(strip))
+    return any(_AMOUNT.search(each.text) for each in told) or bool(dates_of(headings_above(strip)))
 
 
 def _tells_time(strip: Strip) -> bool:
