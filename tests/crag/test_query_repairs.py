@@ -181,3 +181,28 @@ def test_a_range_in_words_is_a_cell_and_a_small_number_no_part_of_one() -> None:
     assert said_values("How many reached 3 or more?", places).parts == {}
     assert said_values("How large was that near Room 12?", places).parts == {"Place": ("Room 12",)}
     assert said_values("How large is the 747?", places).parts == {"Place": ("747",)}
+
+
+def test_what_only_names_the_table_is_no_condition_if_no_row_meets_it() -> None:
+    rows = [
+        f"Name: {row}"
+        for row in (
+            "Germany · Kind: land · Coin: EUR",
+            "Malta · Kind: isle · Coin: EUR",
+            "Norway · Kind: land · Coin: NOK",
+            "Chile · Kind: land · Coin: CLP",
+        )
+    ]
+    (table,) = tables_of(passages(rows))
+    for condition, question, value in (
+        ("\"Name\" = 'Germany'", "How many of the German country list use the EUR?", "2"),
+        ("\"Kind\" = 'isle'", "How many of the isle list use the NOK?", "1"),
+        ("\"Kind\" = 'isle'", "How many of an isle use the NOK?", None),
+    ):
+        coin = question[-4:-1]
+        sql = f"SELECT COUNT(*) WHERE {condition} AND \"Coin\" = '{coin}'"
+        read = read_query(ScriptedQueries({" ": (sql, 0.95)}), question, table)
+        assert read is not None
+        found = answered_by(read)
+        assert (found.answer.computation.value if found else None) == value
+        assert not (found and found.is_whole)

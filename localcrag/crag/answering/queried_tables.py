@@ -25,6 +25,7 @@ from localcrag.crag.table_queries.missing_conditions import (
     takes_whole_for_part,
     uncounted_blanks,
     with_conditions,
+    without_mention,
 )
 from localcrag.crag.table_queries.query_grammar import query_pattern
 from localcrag.crag.table_queries.query_prompt import narrowed, query_prompt
@@ -102,14 +103,19 @@ def _likeliest(state: QuestionState, model: QueryModel, tables: Iterable[ParsedT
 
 
 def answered_by(read: ReadQuery) -> QueriedTable | None:
-    """What a query gives, with the conditions that it passed over if any row meets these; None if nothing."""
+    """What a query gives, with the conditions that it passed over if any row meets these; None if nothing.
+
+    If no row meets its own, it goes without those that name the table.
+    """
     own = repaired(read.query, read.table, read.question)
+    of_all = without_mention(own, read.question) if counts_one_name(own, read.table) else None
+    own = of_all or own
     if counts_one_name(own, read.table) or repeats_name(own):
         return None
     if read.probability < LIKELY and is_of_other_things(own, read.table, read.question, read.said):
         return None
     missing = (
-        *missing_conditions(own, read.table, read.said),
+        *(missing_conditions(own, read.table, read.said) if of_all is None else ()),
         *uncounted_blanks(own, read.table, read.question),
     )
     is_whole = (
@@ -120,13 +126,13 @@ def answered_by(read: ReadQuery) -> QueriedTable | None:
         and not measures_another(own, read.table, read.question)
     )
     completed = with_conditions(own, missing) if missing else None
-    for query in filter(None, (completed, own)):
+    for query in filter(None, (completed, own, without_mention(own, read.question))):
         try:
             answer = answer_of(query, result_of(query, read.table), read.table)
         except QueryError:
             continue
         if answer is not None:
-            return QueriedTable(query, answer, read.probability, is_whole)
+            return QueriedTable(query, answer, read.probability, is_whole and query == own)
     return None
 
 

@@ -14,6 +14,7 @@ from dataclasses import replace
 from localcrag.crag.questions.query_terms import STOP_WORDS
 from localcrag.crag.table_answers.table_values import WORD, is_missing, root, roots, word_list
 from localcrag.crag.table_answers.table_vocabulary import QUANTITY_WORDS, SUPERLATIVES
+from localcrag.crag.table_queries.derived_words import cells_of_word
 from localcrag.crag.table_queries.query_grammar import MAX_CONDITIONS
 from localcrag.crag.table_queries.query_table import QueryColumn, QueryTable
 from localcrag.crag.table_queries.said_values import SaidValues
@@ -177,6 +178,23 @@ def _counts_rows(query: TableQuery) -> bool:
     """Whether a query gives the number of the rows that meet its conditions."""
     target = query.targets[0]
     return not query.group and target.function == "COUNT" and target.expression is None
+
+
+def without_mention(query: TableQuery, question: str) -> TableQuery | None:
+    """A query without the conditions whose words only name the table in its question; None if it has none.
+
+    "How many of the German country list use the euro?" asks for no country that is Germany.
+    """
+    mention = _OF_TABLE.search(question)
+    words = WORD.findall(mention[0]) if mention else []
+    said = {root(each) for word in words for each in (word, *_named_by(word, query))}
+    kept = tuple(each for each in query.conditions if not {*roots(" ".join(each.values))} <= said)
+    return replace(query, conditions=kept) if kept and len(kept) < len(query.conditions) else None
+
+
+def _named_by(word: str, query: TableQuery) -> list[str]:
+    """The values of a query that a word is derived from: "German" of Germany."""
+    return [cell for each in query.conditions for cell in cells_of_word(word, each.values)]
 
 
 def repeats_name(query: TableQuery) -> bool:
