@@ -7,7 +7,7 @@ import pytest
 from localcrag.crag.answering.queried_tables import answered_by, read_query
 from localcrag.crag.answering.query_answers import answer_of
 from localcrag.crag.table_answers.parsed_tables import tables_of
-from localcrag.crag.table_queries.missing_conditions import is_of_other_things
+from localcrag.crag.table_queries.query_doubts import is_of_other_things
 from localcrag.crag.table_queries.query_prompt import narrowed
 from localcrag.crag.table_queries.query_repairs import repaired
 from localcrag.crag.table_queries.query_results import result_of

@@ -7,7 +7,7 @@ import regex
 
 from localcrag.crag.table_answers.parsed_tables import tables_of
 from localcrag.crag.table_queries.derived_words import cells_of_word
-from localcrag.crag.table_queries.missing_conditions import (
+from localcrag.crag.table_queries.query_doubts import (
     measures_another,
     takes_whole_for_part,
 )

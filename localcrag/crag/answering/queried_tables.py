@@ -16,16 +16,18 @@ from localcrag.crag.refinement.strip_kinds import is_row
 from localcrag.crag.state import ComputedAnswer, QuestionState
 from localcrag.crag.table_answers.parsed_tables import ParsedTable, tables_of
 from localcrag.crag.table_queries.missing_conditions import (
-    counts_one_name,
-    is_of_other_things,
-    measures_another,
     missing_conditions,
-    passes_over_column,
-    repeats_name,
-    takes_whole_for_part,
     uncounted_blanks,
     with_conditions,
     without_mention,
+)
+from localcrag.crag.table_queries.query_doubts import (
+    counts_one_name,
+    is_of_other_things,
+    measures_another,
+    passes_over_column,
+    repeats_name,
+    takes_whole_for_part,
 )
 from localcrag.crag.table_queries.query_grammar import query_pattern
 from localcrag.crag.table_queries.query_prompt import narrowed, query_prompt

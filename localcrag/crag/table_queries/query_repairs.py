@@ -12,7 +12,7 @@ from localcrag.crag.table_answers.column_merit import is_better_high
 from localcrag.crag.table_answers.table_values import WORD, root, roots, word_list
 from localcrag.crag.table_answers.table_vocabulary import QUANTITY_WORDS, SUPERLATIVES
 from localcrag.crag.table_queries.derived_words import cells_of_word
-from localcrag.crag.table_queries.missing_conditions import MIN_ALIKE
+from localcrag.crag.table_queries.query_doubts import MIN_ALIKE
 from localcrag.crag.table_queries.query_table import YEAR_IN_NAME, QueryTable
 from localcrag.crag.table_queries.table_query import ColumnExpression, Condition, TableQuery, Target
 
