@@ -167,6 +167,24 @@ def test_the_year_of_a_question_is_a_condition_on_the_column_of_years() -> None:
     assert found.answer.text.startswith("Utah has the lowest vote: 24.7")
 
 
+@pytest.mark.parametrize(
+    ("question", "sql", "value"),
+    [
+        ("How many women are over 60?", 'COUNT(*) WHERE "age" > 60', "1"),
+        ("How many of the men are there?", "COUNT(*)", "1"),
+        ("How many women and men are there?", "COUNT(*)", "3"),
+        ("How many women are there?", "COUNT(*) WHERE \"sex\" = 'M'", "1"),
+        ("How many patients are there?", "COUNT(*)", "3"),
+    ],
+)
+def test_women_and_men_are_a_condition(question: str, sql: str, value: str) -> None:
+    (table,) = tables_of(passages(["age: 61 · sex: F", "age: 64 · sex: M", "age: 40 · sex: F"]))
+    read = read_query(ScriptedQueries({" ": (f"SELECT {sql}", 0.95)}), question, table)
+    assert read is not None
+    found = answered_by(read)
+    assert found is not None and found.answer.computation.value == value
+
+
 def test_rows_of_which_all_have_one_name_are_cited_without_it() -> None:
     votes = ["sex: f · sport: Row", "sex: f · sport: Row", "sex: m · sport: Swim"]
     (table,) = tables_of(passages(votes))

@@ -17,6 +17,7 @@ from localcrag.crag.state import ComputedAnswer, QuestionState
 from localcrag.crag.table_answers.parsed_tables import ParsedTable, tables_of
 from localcrag.crag.table_queries.missing_conditions import (
     missing_conditions,
+    unasked_sex,
     uncounted_blanks,
     with_conditions,
     without_mention,
@@ -119,6 +120,7 @@ def answered_by(read: ReadQuery) -> QueriedTable | None:
     missing = (
         *(missing_conditions(own, read.table, read.said) if of_all is None else ()),
         *uncounted_blanks(own, read.table, read.question),
+        *unasked_sex(own, read.table, read.question),
     )
     is_whole = (
         own == read.query

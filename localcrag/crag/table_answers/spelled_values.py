@@ -20,13 +20,13 @@ from localcrag.crag.table_answers.table_values import (
 )
 from localcrag.types import Aggregate
 
-_SEX_WORDS = frozenset(map(root, word_list("gender sex geschlecht sexe")))
+SEX_WORDS = frozenset(map(root, word_list("gender sex geschlecht sexe")))
 """Words in the name of a column that says who is a man and who is a woman."""
 _WOMEN = frozenset(word_list("female f w woman women weiblich"))
 _MEN = frozenset(word_list("male m man men männlich"))
-"""What the cells of such a column hold."""
-_SEX_OF = {root("women"): _WOMEN, root("female"): _WOMEN, root("men"): _MEN, root("male"): _MEN}
-SEXES = frozenset(_SEX_OF)
+SPELLINGS_OF_SEX = {root("women"): _WOMEN, root("female"): _WOMEN, root("men"): _MEN, root("male"): _MEN}
+"""What the cells of such a column hold of those whom a word names, by its root."""
+SEXES = frozenset(SPELLINGS_OF_SEX)
 """Words for the sex of persons, by their roots."""
 _OF_EVENTS = frozenset(map(root, word_list("date day time year month of")))
 """Words in the name of a column of dates that do not say what happened."""
@@ -70,9 +70,9 @@ class SpelledValues(PartialValues):
 
     def take_sexes(self) -> None:
         """Account for women and men if one column has the sex of each person, in one spelling."""
-        columns = [c for c in self.of_kind(ColumnKind.TEXT) if set(roots(self.table.wording(c))) & _SEX_WORDS]
+        columns = [c for c in self.of_kind(ColumnKind.TEXT) if set(roots(self.table.wording(c))) & SEX_WORDS]
         for at in self.question.open_tokens() if len(columns) == 1 else ():
-            spellings = _SEX_OF.get(self.tokens[at].root, frozenset())
+            spellings = SPELLINGS_OF_SEX.get(self.tokens[at].root, frozenset())
             texts = {c.strip() for c in self.cells(columns[0]) if c.strip().casefold() in spellings}
             if len(texts) != 1:
                 continue

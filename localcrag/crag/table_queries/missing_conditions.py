@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from localcrag.crag.table_answers.spelled_values import SEX_WORDS, SEXES, SPELLINGS_OF_SEX
 from localcrag.crag.table_answers.table_values import WORD, is_missing, root, roots
 from localcrag.crag.table_queries.derived_words import cells_of_word
 from localcrag.crag.table_queries.query_doubts import OF_TABLE, counts_rows
@@ -82,6 +83,17 @@ def without_mention(query: TableQuery, question: str) -> TableQuery | None:
 def _named_by(word: str, query: TableQuery) -> list[str]:
     """The values of a query that a word is derived from: "German" of Germany."""
     return [cell for each in query.conditions for cell in cells_of_word(word, each.values)]
+
+
+def unasked_sex(query: TableQuery, table: QueryTable, question: str) -> tuple[Condition, ...]:
+    """That rows are of women, or of men, if a question names these and one column has the sex of each."""
+    named = {SPELLINGS_OF_SEX[each] for each in {*roots(question)} & SEXES}
+    columns = [column for column in table.columns.values() if SEX_WORDS & {*roots(column.name)}]
+    if len(named) != 1 or len(columns) != 1 or columns[0].name in query.columns:
+        return ()
+    (spellings,) = named
+    cells = [cell for cell in columns[0].distinct if cell.casefold() in spellings]
+    return (Condition(columns[0].name, "=", (cells[0],), are_texts=True),) if len(cells) == 1 else ()
 
 
 def with_conditions(query: TableQuery, conditions: tuple[Condition, ...]) -> TableQuery | None:
