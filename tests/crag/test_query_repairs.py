@@ -206,3 +206,70 @@ def test_what_only_names_the_table_is_no_condition_if_no_row_meets_it() -> None:
         found = answered_by(read)
         assert (found.answer.computation.value if found else None) == value
         assert not (found and found.is_whole)
+
+
+VOTES = [
+    f"name: {row}"
+    for row in ("DUVAL · BUSH: 15 · NADER: 2", "GULF · BUSH: 4 · NADER: 9", "LEON · BUSH: 8 · NADER: 1")
+]
+JOURNALS = [
+    f"title: {row}"
+    for row in (
+        "Economic Journal · pub: Elder · price: 301",
+        "Applied Economics · pub: Elsevier · price: 870",
+        "Econometric Theory · pub: Elsevier · price: 400",
+        "Journal of Issues · pub: Assn of econ. issues · price: 37",
+    )
+]
+
+
+@pytest.mark.parametrize(
+    ("rows", "sql", "question", "told"),
+    [
+        (
+            VOTES,
+            '"name" ORDER BY "BUSH" DESC LIMIT 1',
+            "Where did Nader get the most votes?",
+            '"name" ORDER BY "NADER" DESC LIMIT 1',
+        ),
+        (
+            VOTES,
+            '"name" ORDER BY "BUSH" DESC LIMIT 1',
+            "Where did Bush get more than Nader?",
+            '"name" ORDER BY "BUSH" DESC LIMIT 1',
+        ),
+        (
+            JOURNALS,
+            "COUNT(*) WHERE \"title\" = 'Economic Journal'",
+            "How many economics journals are published by Elsevier?",
+            "COUNT(*) WHERE \"pub\" = 'Elsevier'",
+        ),
+        (
+            JOURNALS,
+            '"title" WHERE "title" = \'Economic Journal\' ORDER BY "price" DESC LIMIT 1',
+            "Which economics journal has the highest price?",
+            '"title" ORDER BY "price" DESC LIMIT 1',
+        ),
+        (
+            JOURNALS,
+            '"title" WHERE "pub" LIKE \'issues\' ORDER BY "price" DESC LIMIT 1',
+            "Which one with issues has the highest price?",
+            '"title" ORDER BY "price" DESC LIMIT 1',
+        ),
+        (JOURNALS, "COUNT(*) WHERE \"title\" = 'Economic Journal'", "How many economics journals?", None),
+        (JOURNALS, "COUNT(*) WHERE \"title\" LIKE 'issues'", "How many runs are set for issues?", None),
+    ],
+)
+def test_names_of_rows_and_columns_are_told_from_words(
+    rows: list[str], sql: str, question: str, told: str | None
+) -> None:
+    (table,) = tables_of(passages(rows))
+    read = read_query(ScriptedQueries({" ": (f"SELECT {sql}", 0.95)}), question, table)
+    assert read is not None
+    found = answered_by(read)
+    assert (str(found.query) if found else None) == (told and f"SELECT {told}")
+
+
+def test_the_names_of_rows_of_r_are_a_column_too() -> None:
+    (table,) = tables_of(passages(["DUVAL · BUSH: 15 · NADER: 2", "GULF · BUSH: 4 · NADER: 9"]))
+    assert list(QueryTable.of_parsed(table).columns) == ["name", "BUSH", "NADER"]

@@ -31,6 +31,17 @@ def test_the_one_row_that_is_spelled_takes_the_place_of_one_that_is_not() -> Non
     assert with_spelled_row(probable, ASKED, [OTHER, TABLE]) == probable
 
 
+def test_of_several_names_the_longest_counts() -> None:
+    journals = structured(
+        (BlockKind.ROW, "title: Econometrica · price: 37 · field: Econometrics"),
+        (BlockKind.ROW, "title: Journal of Applied Econometrics · price: 870 · field: Econometrics"),
+        (BlockKind.ROW, "title: Econometric Theory · price: 400 · field: Econometrics"),
+    )
+    asked = "What does the Journal of Applied Econometrics cost?"
+    assert [strip.text for strip in with_spelled_row([], asked, [journals])] == [strips(journals)[1].text]
+    assert with_spelled_row([], "What does the field Econometrics cost?", [journals]) == []
+
+
 @pytest.mark.parametrize(
     ("value", "question", "is_spelled"),
     [

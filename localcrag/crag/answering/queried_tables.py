@@ -16,14 +16,13 @@ from localcrag.crag.refinement.strip_kinds import is_row
 from localcrag.crag.state import ComputedAnswer, QuestionState
 from localcrag.crag.table_answers.parsed_tables import ParsedTable, tables_of
 from localcrag.crag.table_queries.missing_conditions import (
-    missing_conditions,
+    read_over_rows,
     unasked_sex,
     uncounted_blanks,
     with_conditions,
     without_mention,
 )
 from localcrag.crag.table_queries.query_doubts import (
-    counts_one_name,
     is_of_other_things,
     measures_another,
     passes_over_column,
@@ -110,15 +109,16 @@ def answered_by(read: ReadQuery) -> QueriedTable | None:
 
     If no row meets its own, it goes without those that name the table.
     """
-    own = repaired(read.query, read.table, read.question)
-    of_all = without_mention(own, read.question) if counts_one_name(own, read.table) else None
-    own = of_all or own
-    if counts_one_name(own, read.table) or repeats_name(own):
+    over_rows = read_over_rows(
+        repaired(read.query, read.table, read.question), read.table, read.question, read.said
+    )
+    if over_rows is None or repeats_name(over_rows[0]):
         return None
+    own, passed_over = over_rows
     if read.probability < LIKELY and is_of_other_things(own, read.table, read.question, read.said):
         return None
     missing = (
-        *(missing_conditions(own, read.table, read.said) if of_all is None else ()),
+        *passed_over,
         *uncounted_blanks(own, read.table, read.question),
         *unasked_sex(own, read.table, read.question),
     )

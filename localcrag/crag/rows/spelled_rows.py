@@ -27,7 +27,8 @@ def with_spelled_row(kept: Sequence[Strip], question: str, passages: Iterable[Pa
     """The strips; in their place, the one row among some passages that has a name which the question spells.
 
     They stay if one of them has the name, or is more probable than not. Where there are none, the name has
-    several words, or a capital inside it.
+    several words, or a capital inside it. Of several names the longest counts: "Journal of Applied
+    Econometrics", and not the rows of "Econometrics".
     """
     best = max((strip.score for strip in kept), default=LEAST_SCORE)
     if best >= MAX_SCORE:
@@ -39,10 +40,13 @@ def with_spelled_row(kept: Sequence[Strip], question: str, passages: Iterable[Pa
         for row in strips(passage)
         if is_row(row) and (names := _names_of(row, question))
     }
-    if len(rows) != 1:
+    longest = max((name for _, names in rows.values() for name in names), key=len, default="")
+    are_parts = all(name in longest for _, names in rows.values() for name in names)
+    named = [(row, names) for row, names in rows.values() if longest in names] if are_parts else []
+    if len(named) != 1:
         return list(kept)
-    [(row, names)] = rows.values()
-    if not kept and not names & spelled:
+    [(row, names)] = named
+    if not kept and not any(part in name for part in spelled for name in names):
         return []
     if any(name.casefold() in strip.text.casefold() for name in names for strip in kept):
         return list(kept)

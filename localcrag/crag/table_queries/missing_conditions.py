@@ -14,7 +14,13 @@ from dataclasses import replace
 from localcrag.crag.table_answers.spelled_values import SEX_WORDS, SEXES, SPELLINGS_OF_SEX
 from localcrag.crag.table_answers.table_values import WORD, is_missing, root, roots
 from localcrag.crag.table_queries.derived_words import cells_of_word
-from localcrag.crag.table_queries.query_doubts import OF_TABLE, counts_rows
+from localcrag.crag.table_queries.query_doubts import (
+    OF_TABLE,
+    counts_one_name,
+    counts_rows,
+    is_of_one_name,
+    is_of_one_row,
+)
 from localcrag.crag.table_queries.query_grammar import MAX_CONDITIONS
 from localcrag.crag.table_queries.query_table import QueryColumn, QueryTable
 from localcrag.crag.table_queries.said_values import SaidValues
@@ -23,8 +29,6 @@ from localcrag.crag.table_queries.table_query import Condition, TableQuery
 COUNTED = re.compile(r"\bhow many (?:different |distinct |of the )?([^\W\d_]+)", re.IGNORECASE)
 """How a question names what is counted."""
 _YEAR = re.compile(r"1[5-9]\d\d|20\d\d")
-YEARS = range(1500, 2101)
-"""The numbers that are years if all those of a column are."""
 _MIN_CHARACTERS = 2
 _SAY_LITTLE = frozenset({"yes", "no", "none", "true", "false"})
 """Cells of many columns, whose words a question has for other reasons."""
@@ -50,6 +54,39 @@ def missing_conditions(query: TableQuery, table: QueryTable, said: SaidValues) -
         *_years(table, said, named | used | {str(query.limit)}, asked),
     ]
     return tuple(found)
+
+
+def read_over_rows(
+    query: TableQuery, table: QueryTable, question: str, said: SaidValues
+) -> tuple[TableQuery, tuple[Condition, ...]] | None:
+    """A query over several rows, and the conditions that it passes over; None if it counts the row of a name.
+
+    What names the table, or is the name of one row, was taken for a condition where one row is counted or put
+    in order: "How many economics journals are of Elsevier?" asks for no "Economic Journal".
+    """
+    if query.key and not query.group:
+        query = _without_common_words(without_names(query, table), table)
+    if not counts_one_name(query, table):
+        return query, missing_conditions(query, table, said)
+    of_all = without_mention(query, question)
+    if of_all is not None and not counts_one_name(of_all, table):
+        return of_all, ()
+    of_all = without_names(query, table)
+    names = {each.column for each in query.conditions if each not in of_all.conditions}
+    missing = [each for each in missing_conditions(of_all, table, said) if each.column not in names]
+    return (of_all, tuple(missing)) if missing else None
+
+
+def without_names(query: TableQuery, table: QueryTable) -> TableQuery:
+    """A query without the conditions that hold for one row each, by its name."""
+    return replace(query, conditions=tuple(c for c in query.conditions if not is_of_one_name(c, table)))
+
+
+def _without_common_words(query: TableQuery, table: QueryTable) -> TableQuery:
+    """A query without conditions that one row has a word in small letters: one row is not put in order."""
+    words = (each for each in query.conditions if each.operator == "LIKE" and each.values[0].islower())
+    dropped = [each for each in words if is_of_one_row(each, table)]
+    return replace(query, conditions=tuple(each for each in query.conditions if each not in dropped))
 
 
 def uncounted_blanks(query: TableQuery, table: QueryTable, question: str) -> tuple[Condition, ...]:
@@ -152,5 +189,5 @@ def _has_year(column: QueryColumn, year: str) -> bool:
     """Whether a column of years or days has a year."""
     values = [value for value in column.typed.values if value is not None]
     if column.is_number:
-        return int(year) in values and all(value in YEARS for value in values)
+        return column.has_years and int(year) in values
     return column.kind == "date" and any(str(value).startswith(year) for value in values)

@@ -13,7 +13,7 @@ from localcrag.crag.table_answers.table_values import WORD, root, roots, word_li
 from localcrag.crag.table_answers.table_vocabulary import QUANTITY_WORDS, SUPERLATIVES
 from localcrag.crag.table_queries.query_table import QueryTable
 from localcrag.crag.table_queries.said_values import SaidValues
-from localcrag.crag.table_queries.table_query import TableQuery
+from localcrag.crag.table_queries.table_query import Condition, TableQuery
 
 _SHARE_OF = re.compile(
     r"\b(?:share|percentage|per ?cent|proportion|fraction|%) of (?:the |all |our )?"
@@ -113,14 +113,26 @@ def takes_whole_for_part(query: TableQuery, question: str) -> bool:
 
 def counts_one_name(query: TableQuery, table: QueryTable) -> bool:
     """Whether a query counts the one row of a name: that is 1, whatever of it a question asks for."""
-    of_names = (
-        condition.operator == "="
-        and len(column.distinct) > max(1, MIN_NAMES_SHARE * len(column.filled))
-        and sum(cell in condition.values for cell in column.cells) == 1
-        for condition in query.conditions
-        if (column := table.columns.get(condition.column)) is not None and not column.is_ordered
-    )
-    return counts_rows(query) and any(of_names)
+    return counts_rows(query) and any(is_of_one_name(each, table) for each in query.conditions)
+
+
+def is_of_one_name(condition: Condition, table: QueryTable) -> bool:
+    """Whether a condition is that a name, or a part of one, is that of a single row."""
+    column = table.columns.get(condition.column)
+    if column is None or len(column.distinct) <= max(1, MIN_NAMES_SHARE * len(column.filled)):
+        return False
+    return is_of_one_row(condition, table)
+
+
+def is_of_one_row(condition: Condition, table: QueryTable) -> bool:
+    """Whether a single row has a text that a condition asks for."""
+    column = table.columns.get(condition.column)
+    if column is None or column.is_ordered or condition.operator not in ("=", "LIKE"):
+        return False
+    if condition.operator == "=":
+        return sum(cell in condition.values for cell in column.cells) == 1
+    words = {*roots(condition.values[0])}
+    return sum(words <= {*roots(cell)} for cell in column.cells) == 1
 
 
 def counts_rows(query: TableQuery) -> bool:

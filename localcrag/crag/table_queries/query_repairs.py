@@ -29,6 +29,8 @@ _RISING = frozenset(
     map(stem, word_list("rise rose risen grow grew grown increase increased gain gained climb climbed"))
 )
 """Verbs of what becomes less or more from one year to a later one."""
+_NAME = re.compile(r"(?<=\w )[A-Z][\w-]+")
+"""A word with a capital that does not begin the question."""
 _PERIOD_ASKED = re.compile(r"\b(?:which|what) (?P<period>year|month)\b", re.IGNORECASE)
 _ON_AVERAGE = re.compile(r"\b(?:on average|average|mean)\b", re.IGNORECASE)
 _IN_TOTAL = re.compile(
@@ -53,7 +55,8 @@ def repaired(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
     query = with_named_flag(without_contrast(query, question), table, question)
     query = with_asked_period(with_direction(query, question), table, question)
     query = with_compass(with_groups(query, table, question), table, question)
-    return with_merit(with_meant_measure(query, table, question), table, question)
+    query = with_said_measure(with_meant_measure(query, table, question), table, question)
+    return with_merit(query, table, question)
 
 
 def with_named_flag(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
@@ -96,6 +99,33 @@ def with_meant_measure(query: TableQuery, table: QueryTable, question: str) -> T
     if len(columns) != 1 or columns[0] in query.columns:
         return query
     return replace(query, key=replace(key, expression=ColumnExpression(columns[0])))
+
+
+def with_said_measure(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
+    """A query that measures by the column of numbers whose name a question writes as a name.
+
+    "Where did Nader get the most votes?" is in the order of "NADER", and not of "BUSH", of which it says
+    nothing.
+    """
+    words, names = {*roots(question)}, {*roots(" ".join(_NAME.findall(question)))}
+    targets = (*query.targets, *filter(None, [query.key]))
+    measures = [
+        target.expression for target in targets if target.expression and not target.expression.operator
+    ]
+    unsaid = {each.column for each in measures if words.isdisjoint(roots(each.column))}
+    unsaid = {name for name in unsaid if table.columns[name].is_number}
+    others = (column.name for column in table.columns.values() if column.is_number)
+    said = [
+        name for name in others if name not in query.columns and {*roots(name)} and {*roots(name)} <= names
+    ]
+    if len(unsaid) != 1 or len(said) != 1:
+        return query
+
+    def told(target: Target) -> Target:
+        is_other = target.expression is not None and target.expression.columns == (*unsaid,)
+        return replace(target, expression=ColumnExpression(said[0])) if is_other else target
+
+    return replace(query, targets=tuple(map(told, query.targets)), key=told(query.key) if query.key else None)
 
 
 def with_asked_period(query: TableQuery, table: QueryTable, question: str) -> TableQuery:

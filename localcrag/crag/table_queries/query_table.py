@@ -28,6 +28,10 @@ YEAR_IN_NAME = re.compile(r"(?<!\d)(?:1[89]|20)\d\d(?!\d)")
 """The year in the name of a column: "2001", "pcgdp1990", "2019_Cases"."""
 MAX_LISTED_VALUES = 6
 """The most different cells of a column that are all shown, and may all be asked for in other words."""
+YEARS = range(1500, 2101)
+"""The numbers that are years if all those of a column are."""
+ROW_NAME = "name"
+"""What the column of the names of rows is called that has none itself, as R writes it."""
 MAX_NAME_CHARACTERS = 56
 """The most characters of the name of a column that are shown."""
 _MAX_LISTED_CHARACTERS = 32
@@ -58,6 +62,12 @@ class QueryColumn:
     def is_number(self) -> bool:
         """Whether its values are numbers."""
         return self.typed.kind in (ColumnKind.NUMBER, ColumnKind.YEAR)
+
+    @cached_property
+    def has_years(self) -> bool:
+        """Whether its values are numbers that are all years."""
+        values = [value for value in self.typed.values if value is not None]
+        return self.is_number and bool(values) and all(value in YEARS for value in values)
 
     @property
     def kind(self) -> str:
@@ -144,7 +154,7 @@ class QueryTable:
         rows = tuple(row for at, row in enumerate(table.rows) if at not in total_rows)
         headers = [table.header(column) for column in table.columns]
         headers = headers if len(set(headers)) == len(headers) else list(table.columns)
-        short = [_begun(header) for header in headers]
+        short = [_begun(header) or ROW_NAME for header in headers]
         shown = short if len(set(short)) == len(short) else headers
         cells = {
             name: tuple(row.cells.get(column, "").strip() for row in rows)
