@@ -89,6 +89,18 @@ def test_an_adjective_before_the_name_of_a_column_is_none_of_its_cells() -> None
         ),
         (
             VISITS,
+            '"Park" ORDER BY "Stars" ASC LIMIT 1',
+            "Which was the worst day for stars?",
+            '"Seen on" ORDER BY "Stars" ASC LIMIT 1',
+        ),
+        (
+            VISITS,
+            '"Park" ORDER BY "Stars" ASC LIMIT 1',
+            "Which park had the worst stars of the day?",
+            '"Park" ORDER BY "Stars" ASC LIMIT 1',
+        ),
+        (
+            VISITS,
             '"Park" ORDER BY "lng" DESC LIMIT 1',
             "Which park lies furthest south?",
             '"latitude" ASC LIMIT 1',

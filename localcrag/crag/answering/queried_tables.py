@@ -45,6 +45,8 @@ MAX_TABLES = 2
 """The most tables that the model reads for one question."""
 LIKELY = 0.65
 """The probability of a query from which on no other table is read."""
+WEIGHT_OF_TEXT = 1.5
+"""How much more a query weighs that asks for a text of its table, beside one over another table."""
 MAX_LOOKED_AT, MAX_FOUND_ELSEWHERE = 6, 12
 """The most passages whose tables are looked at, and that are searched for in other documents."""
 
@@ -81,7 +83,7 @@ def queried(state: QuestionState, model: QueryModel, kept: Sequence[Strip]) -> Q
     is_settled = best is not None and (best.probability >= LIKELY or bool(best.query.conditions))
     if not is_settled and asks_over_table(state.question):
         other = _likeliest(state, model, _tables(state, _elsewhere(state, seen), seen))
-        is_likelier = other is not None and (best is None or other.probability > best.probability)
+        is_likelier = other is not None and (best is None or _weight(other) > _weight(best))
         if other is not None and is_likelier and other.query.conditions:
             return replace(other, is_whole=False)
     return best
@@ -97,11 +99,17 @@ def _likeliest(state: QuestionState, model: QueryModel, tables: Iterable[ParsedT
             continue
         if is_over_rows and is_lookup(answered.query) and answered.probability < LIKELY:
             continue
-        if best is None or answered.probability > best.probability:
+        if best is None or _weight(answered) > _weight(best):
             best = answered
         if best.probability >= LIKELY:
             break
     return best
+
+
+def _weight(read: QueriedTable) -> float:
+    """How much a query weighs against one over another table: more if it asks for a text of its table."""
+    has_text = any(each.are_texts for each in read.query.conditions)
+    return read.probability * (WEIGHT_OF_TEXT if has_text else 1.0)
 
 
 def answered_by(read: ReadQuery) -> QueriedTable | None:

@@ -32,6 +32,9 @@ _RISING = frozenset(
 _NAME = re.compile(r"(?<=\w )[A-Z][\w-]+")
 """A word with a capital that does not begin the question."""
 _PERIOD_ASKED = re.compile(r"\b(?:which|what) (?P<period>year|month)\b", re.IGNORECASE)
+_TIME_ASKED = re.compile(
+    r"\b(?:which|what) (?:(?:is|was) the )?(?:[\w-]+ )?(?P<unit>day|date|year)\b", re.IGNORECASE
+)
 _ON_AVERAGE = re.compile(r"\b(?:on average|average|mean)\b", re.IGNORECASE)
 _IN_TOTAL = re.compile(
     r"\b(?:in total|in all|total|altogether|all together|overall|combined|across all)\b", re.IGNORECASE
@@ -53,7 +56,8 @@ _AGES = frozenset(map(root, word_list("age ages born birthday birthdate dob")))
 def repaired(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
     """A query with each of the repairs of this module that it needs; the query itself if it needs none."""
     query = with_named_flag(without_contrast(query, question), table, question)
-    query = with_asked_period(with_direction(query, question), table, question)
+    query = with_asked_time(with_direction(query, question), table, question)
+    query = with_asked_period(query, table, question)
     query = with_compass(with_groups(query, table, question), table, question)
     query = with_said_measure(with_meant_measure(query, table, question), table, question)
     return with_merit(query, table, question)
@@ -126,6 +130,30 @@ def with_said_measure(query: TableQuery, table: QueryTable, question: str) -> Ta
         return replace(target, expression=ColumnExpression(said[0])) if is_other else target
 
     return replace(query, targets=tuple(map(told, query.targets)), key=told(query.key) if query.key else None)
+
+
+def with_asked_time(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
+    """A query for the one column of days, or of years, if a question asks which one and it does for neither.
+
+    "Which was the coldest day?" is not told by the number of the station.
+    """
+    asked = _TIME_ASKED.search(question)
+    target = query.targets[0]
+    if asked is None or target.function or target.expression is None or query.group or not query.key:
+        return query
+    is_day = asked["unit"].lower() in ("day", "date")
+    times = [
+        column.name
+        for column in table.columns.values()
+        if (column.kind == "date" if is_day else column.has_years)
+    ]
+    asks_time = any(
+        table.columns[each].kind == "date" or table.columns[each].has_years
+        for each in target.expression.columns
+    )
+    if len(times) != 1 or asks_time:
+        return query
+    return replace(query, targets=(Target(expression=ColumnExpression(times[0])), *query.targets[1:]))
 
 
 def with_asked_period(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
