@@ -125,12 +125,19 @@ def _named_by(word: str, query: TableQuery) -> list[str]:
 def unasked_sex(query: TableQuery, table: QueryTable, question: str) -> tuple[Condition, ...]:
     """That rows are of women, or of men, if a question names these and one column has the sex of each."""
     named = {SPELLINGS_OF_SEX[each] for each in {*roots(question)} & SEXES}
-    columns = [column for column in table.columns.values() if SEX_WORDS & {*roots(column.name)}]
+    columns = [column for column in table.columns.values() if _tells_sex(column)]
     if len(named) != 1 or len(columns) != 1 or columns[0].name in query.columns:
         return ()
     (spellings,) = named
     cells = [cell for cell in columns[0].distinct if cell.casefold() in spellings]
     return (Condition(columns[0].name, "=", (cells[0],), are_texts=True),) if len(cells) == 1 else ()
+
+
+def _tells_sex(column: QueryColumn) -> bool:
+    """Whether a column has the sex of persons, by its name or since its cells say it in full."""
+    said = {cell.casefold() for cell in column.distinct}
+    every = {each for spellings in SPELLINGS_OF_SEX.values() for each in spellings if len(each) > 1}
+    return bool(SEX_WORDS & {*roots(column.name)}) or bool(said and said <= every)
 
 
 def with_conditions(query: TableQuery, conditions: tuple[Condition, ...]) -> TableQuery | None:
