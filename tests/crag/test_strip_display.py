@@ -126,6 +126,17 @@ def test_what_an_amount_is_asked_of_is_shown_before_other_words_of_a_question() 
     assert shown_text(row, question=asked) == "Player: Dwight Lowery · … · Games Missed: 13"
 
 
+def test_of_columns_that_share_words_the_one_with_most_is_shown_also_of_men() -> None:
+    wages = [
+        f"{who}{level}: {at}.{number}"
+        for at, level in enumerate(("high_school", "college", "masters"), 18)
+        for number, who in enumerate(("", "black_", "black_men_", "black_women_", "white_men_"))
+    ]
+    row = strips(structured((BlockKind.ROW, " · ".join(["year: 2005", *wages]))))[0]
+    asked = "What did Black men with a high school diploma earn in 2005?"
+    assert shown_text(row, question=asked) == "year: 2005 · … · black_men_high_school: 18.2 · …"
+
+
 def test_columns_without_a_name_are_not_shown() -> None:
     for text, shown in (
         ("column 1: Japan · column 5: JNL · column 12: EE", "Japan · JNL · EE"),

@@ -339,6 +339,10 @@ def terms_within(text: str) -> set[str]:
 
 
 def column_terms_asked(question: str) -> set[str]:
-    """The terms of a question that may name a column; if it asks for a price, all words for one."""
+    """The terms of a question that may name a column; if it asks for a price, all words for one.
+
+    "Men" is the word that a column `men_employed` has, which is read as "man".
+    """
     asked = terms_asked_for(question)
+    asked |= terms_within(" ".join(asked))
     return asked | QUANTITY_WORDS["price"] if asked & _COSTS else asked
