@@ -50,7 +50,8 @@ class StillReading:
 READING = 27
 """The number of the way in which documents are read now; those read in an older way are read anew.
 
-27: with the code of PDF that is mostly code apart from its prose, and letters that are struck over once;
+27: with the code of PDF that is mostly code apart from its prose, ligatures of TeX fonts as letters, and
+letters that are struck over once;
 26: with tables as R prints them, and in JSON and YAML numbers below names and what stands below days, as
 rows, objects below keys of JSON apart from what is told of all of them, and no record cut within a list;
 25: with formulas that HTML shows as pictures in words, and cells of CSV that are quoted

@@ -173,18 +173,16 @@ def test_the_year_of_a_question_is_a_condition_on_the_column_of_years() -> None:
         ("How many women are over 60?", 'COUNT(*) WHERE "age" > 60', "1"),
         ("How many of the men are there?", "COUNT(*)", "1"),
         ("How many women and men are there?", "COUNT(*)", "3"),
-        ("How many women are there?", "COUNT(*) WHERE \"sex\" = 'M'", "1"),
+        ("How many women are there?", "COUNT(*) WHERE \"{column}\" = '{man}'", "1"),
         ("How many patients are there?", "COUNT(*)", "3"),
     ],
 )
 def test_women_and_men_are_a_condition(question: str, sql: str, value: str) -> None:
-    for rows in (
-        ["age: 61 · sex: F", "age: 64 · sex: M", "age: 40 · sex: F"],
-        ["age: 61 · column 2: Female", "age: 64 · column 2: Male", "age: 40 · column 2: Female"],
-    ):
-        (table,) = tables_of(passages(rows))
-        own = sql.replace("\"sex\" = 'M'", "\"column 2\" = 'Male'") if "Male" in rows[1] else sql
-        read = read_query(ScriptedQueries({" ": (f"SELECT {own}", 0.95)}), question, table)
+    for column, woman, man in (("sex", "F", "M"), ("column 2", "Female", "Male")):
+        persons = ((61, woman), (64, man), (40, woman))
+        (table,) = tables_of(passages([f"age: {age} · {column}: {sex}" for age, sex in persons]))
+        written = f"SELECT {sql.format(column=column, man=man)}"
+        read = read_query(ScriptedQueries({" ": (written, 0.95)}), question, table)
         assert read is not None
         found = answered_by(read)
         assert found is not None and found.answer.computation.value == value

@@ -19,7 +19,7 @@ from localcrag.crag.table_answers.table_match import TableMatch
 from localcrag.crag.table_answers.table_matching import MAX_LEFT_OUT
 from localcrag.crag.table_answers.table_questions import recognised
 from localcrag.crag.table_answers.table_values import roots
-from localcrag.crag.table_queries.missing_conditions import COUNTED
+from localcrag.crag.table_queries.missing_conditions import names_of_counted
 from localcrag.types import Passage, Strip
 
 MIN_NEAREST = 3
@@ -56,8 +56,7 @@ def presumed(state: QuestionState, kept: Sequence[Strip]) -> tuple[ComputedAnswe
 
 def _measures_counted(match: TableMatch, question: str) -> bool:
     """Whether a number is compared with the column that numbers the things counted: "pig" is no weight."""
-    counted = COUNTED.search(question)
-    names = {roots(counted[1]), roots(counted[1].removesuffix("s"))} if counted else set()
+    names = names_of_counted(question)
     return any(roots(match.table.header(each.column)) in names for each in match.conditions)
 
 

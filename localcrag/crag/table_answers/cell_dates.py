@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import date, datetime, time
-from enum import StrEnum
 
 from localcrag.crag.questions.calendar_dates import MONTHS
 
@@ -38,14 +37,6 @@ _LATEST_SHORT_YEAR = 68
 """The last year of this century that is written with two digits; "69" is 1969, as POSIX has it."""
 
 
-class Exactness(StrEnum):
-    """How exactly a cell tells when: a month, a day or a point in time."""
-
-    MONTH = "month"
-    DAY = "day"
-    TIME = "time"
-
-
 def dates_of_cells(cells: Sequence[str]) -> tuple[date, ...] | None:
     """The dates of some cells, all of a month, or else all of days, or points in time if each tells one.
 
@@ -61,12 +52,12 @@ def dates_of_cells(cells: Sequence[str]) -> tuple[date, ...] | None:
         found = [_date(cell, day_first=bool(day_first)) for cell in cells]
     except (ValueError, KeyError):
         return None
-    kinds = {kind for kind, _ in found}
-    if Exactness.MONTH in kinds and len(kinds) > 1:
+    if len({is_month for is_month, _ in found}) > 1:
         return None
-    if len(kinds) > 1:
-        return tuple(each.date() if isinstance(each, datetime) else each for _, each in found)
-    return tuple(each for _, each in found)
+    dates = tuple(each for _, each in found)
+    if all(isinstance(each, datetime) for each in dates):
+        return dates
+    return tuple(each.date() if isinstance(each, datetime) else each for each in dates)
 
 
 def _is_day_first(slashed: Sequence[re.Match[str]]) -> bool | None:
@@ -95,36 +86,38 @@ def _compact(cells: Sequence[str]) -> tuple[date, ...] | None:
     return days if len(days) == len(cells) else None
 
 
-def _date(text: str, *, day_first: bool) -> tuple[Exactness, date]:
-    """The date of a cell and how exact it is; raises ValueError or KeyError if there is none."""
+def _date(text: str, *, day_first: bool) -> tuple[bool, date]:
+    """Whether a cell tells no more than a month, and its date; raises ValueError or KeyError for no date."""
     if match := _MONTH_ONLY.fullmatch(text):
         month = MONTHS[match["name"].casefold()] if match["name"] else int(match["month"])
-        return Exactness.MONTH, date(int(match["of"] or match["year"]), month, 1)
+        return True, date(int(match["of"] or match["year"]), month, 1)
     if match := _SLASHED.fullmatch(text):
         first, second = int(match["first"]), int(match["second"] or match["dashed"])
         day, month = (first, second) if day_first else (second, first)
-        return _at(match, date(_year(match["year"] or match["full"]), month, day))
+        return False, _at(match, date(_year(match["year"] or match["full"]), month, day))
     if match := _DOTTED.fullmatch(text) or _YEAR_FIRST.fullmatch(text):
-        return _at(match, date(int(match["year"]), int(match["month"]), int(match["day"])))
+        return False, _at(match, date(int(match["year"]), int(match["month"]), int(match["day"])))
     if match := _DAY_FIRST.fullmatch(text) or _MONTH_FIRST.fullmatch(text):
-        return _at(match, date(_year(match["year"]), MONTHS[match["name"].casefold()], int(match["day"])))
+        return False, _at(
+            match, date(_year(match["year"]), MONTHS[match["name"].casefold()], int(match["day"]))
+        )
     if match := _SPAN.fullmatch(text):
         text = match["begin"]
     if len(text) == 10:
-        return Exactness.DAY, date.fromisoformat(text)
+        return False, date.fromisoformat(text)
     if len(text) >= 16 and text[4] == text[7] == "-":
-        return Exactness.TIME, datetime.fromisoformat(text).replace(tzinfo=None)
+        return False, datetime.fromisoformat(text).replace(tzinfo=None)
     raise ValueError(text)
 
 
-def _at(match: re.Match[str], day: date) -> tuple[Exactness, date]:
+def _at(match: re.Match[str], day: date) -> date:
     """A day, or the point in time that a cell tells of it."""
     if match["hour"] is None:
-        return Exactness.DAY, day
+        return day
     hour, half = int(match["hour"]), (match["half"] or "").casefold()
     if half:
         hour = hour % 12 + (12 if half.startswith("p") else 0)
-    return Exactness.TIME, datetime.combine(day, time(hour, int(match["minute"])))
+    return datetime.combine(day, time(hour, int(match["minute"])))
 
 
 def _year(text: str) -> int:

@@ -9,7 +9,6 @@ number where no other one says whether it is more than a thousand.
 from __future__ import annotations
 
 import re
-from calendar import month_name
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time
@@ -146,9 +145,11 @@ _IRREGULAR = {
     "living": "alive",
 }  # fmt: skip
 _MONTHS = {
-    name[:length].casefold(): number
-    for number, name in enumerate(month_name)
-    if name
+    name[:length]: number
+    for number, name in enumerate(
+        word_list("january february march april may june july august september october november december"),
+        1,
+    )
     for length in (3, len(name))
 } | {"sept": 9}
 _WITHOUT_UMLAUTS = str.maketrans("äöü", "aou")

@@ -26,7 +26,7 @@ from localcrag.crag.table_queries.query_table import QueryColumn, QueryTable
 from localcrag.crag.table_queries.said_values import SaidValues
 from localcrag.crag.table_queries.table_query import Condition, TableQuery
 
-COUNTED = re.compile(r"\bhow many (?:different |distinct |of the )?([^\W\d_]+)", re.IGNORECASE)
+_COUNTED = re.compile(r"\bhow many (?:different |distinct |of the )?([^\W\d_]+)", re.IGNORECASE)
 """How a question names what is counted."""
 _YEAR = re.compile(r"1[5-9]\d\d|20\d\d")
 _MIN_CHARACTERS = 2
@@ -94,15 +94,18 @@ def uncounted_blanks(query: TableQuery, table: QueryTable, question: str) -> tup
 
     "How many ages does the Cretaceous have?" does not count the rows of the Cretaceous and its epochs.
     """
-    counted = COUNTED.search(question)
-    if counted is None or not counts_rows(query):
-        return ()
-    names = {roots(counted[1]), roots(counted[1].removesuffix("s"))}
+    names = names_of_counted(question) if counts_rows(query) else set()
     return tuple(
         Condition(column.name, "IS NOT NULL")
         for column in table.columns.values()
         if roots(column.name) in names and any(map(is_missing, column.cells))
     )
+
+
+def names_of_counted(question: str) -> set[tuple[str, ...]]:
+    """The names, in words for comparison, that a column of what a question counts may have."""
+    counted = _COUNTED.search(question)
+    return {roots(counted[1]), roots(counted[1].removesuffix("s"))} if counted else set()
 
 
 def without_mention(query: TableQuery, question: str) -> TableQuery | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import calendar
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -121,7 +121,7 @@ def said_values(question: str, table: QueryTable) -> SaidValues:
         if within:
             parts[name] = within
     days, periods = _days(question)
-    numbers = [*_numbers(question, _is_in_full(table))]
+    numbers = [*_numbers(question, _largest(table))]
     if any(map(_has_months, table.columns.values())):
         numbers += _months(question)
     return SaidValues(
@@ -223,26 +223,25 @@ def _shared_runs(said: Sequence[str], places: WordPlaces, own: Sequence[str]) ->
         at += max(1, best[0])
 
 
-def _is_in_full(table: QueryTable) -> Callable[[float], bool]:
-    """Whether a column of a table has numbers as large as one, so that "50 million" is no 50 in it."""
+def _largest(table: QueryTable) -> Decimal:
+    """The largest number of the columns of a table that do not say to be in thousands or millions."""
     numbers = [column for column in table.columns.values() if column.is_number]
     full = [column for column in numbers if _FACTORS.keys().isdisjoint(WORD.findall(column.name.lower()))]
     values = [value for column in full for value in column.typed.values if isinstance(value, Decimal)]
-    most = max(map(abs, values), default=Decimal(0))
-    return lambda number: most >= number
+    return max(map(abs, values), default=Decimal(0))
 
 
-def _numbers(question: str, is_in_full: Callable[[float], bool]) -> Iterator[str]:
+def _numbers(question: str, largest: Decimal) -> Iterator[str]:
     """The numbers of a question, in figures and words, as plain numbers, each once.
 
-    ``is_in_full`` says of "50 million" that it is 50,000,000 and not 50.
+    "50 million" is no 50 where ``largest``, the largest number of the table, is as much.
     """
     found: list[str] = []
     for match in _NUMBER.finditer(question):
         plain = match[0].replace(",", "")
         factor = _FACTOR_BEHIND.match(question, match.end())
         value = float(plain) * _FACTORS[factor[1].lower()] if factor else 0.0
-        if not factor or not is_in_full(value):
+        if not factor or value > largest:
             found.append(plain)
         if factor:
             found.append(f"{value:.0f}" if value == int(value) else f"{value}")

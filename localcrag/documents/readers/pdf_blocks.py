@@ -47,6 +47,8 @@ from localcrag.documents.readers.pdf_words import PageWords
 from localcrag.types import BlockKind, Page
 
 _MAX_LEVEL = 6
+MIN_MONO_SHARE = 0.9
+"""The share of the characters of a document beyond which those of one width are its prose, not its code."""
 
 PageContent = tuple[list[Line], list[str]] | str
 """The lines of a page and its texts at another angle; or its text, if the places of words tell nothing."""
@@ -87,10 +89,6 @@ def pages_of(contents: Sequence[PageContent], limits: Limits) -> list[Page]:
             made.add(draft.kind, next(texts), level=draft.level, marker=draft.marker)
         pages.append(made.page(number))
     return [page for page in pages if page.text]
-
-
-MIN_MONO_SHARE = 0.9
-"""The share of the characters of a document beyond which those of one width are its prose, not its code."""
 
 
 def _body(pages: Sequence[Sequence[Line]]) -> BodyFont:

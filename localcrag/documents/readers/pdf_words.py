@@ -22,18 +22,17 @@ _MAX_OBJECTS = 20_000
 _MAX_SEGMENTS = 20_000
 _MAX_RULE_WIDTH = 3.0
 _MIN_RULE_LENGTH = 5.0
-# PDFium writes a hyphen at the end of a line as one control character, without a line end after it.
 _LIGATURE = re.compile(r"(?<=[^\W\d_])[\x1b-\x1f]|[\x1b-\x1f](?=[^\W\d_])")
 _LIGATURES = ("ff", "fi", "fl", "ffi", "ffl")
 """What fonts of TeX without a table of characters have from 1B on, and Unicode from FB00 on."""
 _SPELLED = str.maketrans({0xFB00 + at: letters for at, letters in enumerate(_LIGATURES)})
-_KEPT_CONTROLS = frozenset("\t\n\r\x02")
+_BRACKET_PIECES = range(0xF8E5, 0xF8FF)
+_CONTROLS = {*range(1, 0x20)} - set(map(ord, "\t\n\r\x02"))
 _SIGNS = str.maketrans(
-    dict.fromkeys(range(63717, 63743), " ")
-    | {code: " " for code in range(1, 0x20) if chr(code) not in _KEPT_CONTROLS}
-    | {0xF0B7: "•", 0xF0A7: "▪", 0xF0D8: "➢", 0xF0FC: "✓"}
+    dict.fromkeys((*_BRACKET_PIECES, *_CONTROLS), " ") | {0xF0B7: "•", 0xF0A7: "▪", 0xF0D8: "➢", 0xF0FC: "✓"}
 )
 """Signs of the fonts Symbol and Wingdings that mean nothing elsewhere: pieces of brackets, and bullets."""
+# PDFium writes a hyphen at the end of a line as one control character, without a line end after it.
 _WORD = re.compile("[^\\s\x02\ufffe]+[\x02\ufffe]?|[\x02\ufffe]")
 _NOTE_NUMBER = re.compile(r"\d{1,3}(?=[^\W\d_])")
 """What may be the raised number of a footnote, written without a space before its first word."""
