@@ -17,6 +17,7 @@ from pathlib import Path
 
 import gguf
 import numpy as np
+import numpy.typing as npt
 import pytest
 import torch
 from filelock import FileLock
@@ -30,6 +31,7 @@ from localcrag.crag.retrieval import reranking_scores
 from localcrag.embedding.embedder import SentenceTransformerEmbedder
 from localcrag.llm.chat_template import ChatFormat
 from localcrag.llm.evaluator import GgufEvaluator, _Pairs
+from localcrag.llm.kv_cache import TokenizedPrompt
 from localcrag.llm.language_model import LlamaCppModel
 from localcrag.llm.llama_backend import Model
 from localcrag.llm.multilingual_evaluator import MultilingualEvaluator
@@ -38,7 +40,7 @@ from localcrag.rank_fusion import rrf
 from localcrag.settings import ModelSettings
 from localcrag.types import Choice
 from tests.small_e5_package import use_small_package
-from tests.tiny_llama import TinySize, write_base
+from tests.tiny_llama import TinySize, random_pairs, write_base
 
 pytest.importorskip("gguf")
 pytest.importorskip("zstandard")
@@ -332,6 +334,49 @@ def test_exported_scores_agree_with_pytorch(trained: Path, tmp_path: Path) -> No
             )
             numbers = [number for question, text in pairs for number in judge.numbers(question, [text])]
             assert np.allclose(numbers, model.score(words, pairs), atol=tolerance), kind
+
+
+@pytest.mark.parametrize("architecture", ["llama", "qwen2"])
+def test_adapters_of_each_architecture_score_in_llama_cpp_as_in_pytorch(
+    architecture: str, tmp_path: Path
+) -> None:
+    from training.adapted_llama import AdaptedLlama
+    from training.gguf_files import About, write_adapter
+
+    base, path = write_base(tmp_path / "base.gguf", architecture=architecture), tmp_path / "adapter.gguf"
+    model, ids = AdaptedLlama(base, rank=4), tuple(np.random.default_rng(1).integers(0, 256, 60).tolist())
+    shape = model.shape
+
+    def scores() -> npt.NDArray[np.float32]:
+        seen = torch.ones(1, len(ids), len(ids), dtype=torch.bool).tril()
+        with torch.no_grad():
+            return model.logits(model(torch.tensor([ids]), torch.arange(len(ids))[None], seen))[0, -1].numpy()
+
+    plain = scores()
+    model.set_pairs(random_pairs())
+    write_adapter(
+        path, model.pairs(), model.alpha, About("tiny", ""), heads=shape.heads, kv_heads=shape.kv_heads,
+        architecture=shape.architecture, permute=shape.is_permuted,
+    )  # fmt: skip
+    adapted = scores()
+    for adapter, wanted in ((None, plain), (path, adapted)):
+        with LlamaCppModel(base, adapter=adapter, context=1024, threads=1) as opened:
+            found = opened._loaded().cache.read(TokenizedPrompt(ids))
+        assert np.abs(found - wanted).max() < 0.06
+    assert np.abs(adapted - plain).max() > 1.0, "the adapter changes too little to be seen"
+    again = AdaptedLlama.with_adapter(base, path)
+    for name, pair in model.pairs().items():
+        for one, other in zip(pair, again.pairs()[name], strict=True):
+            assert np.allclose(one, other, atol=1e-3), name
+
+
+def test_a_base_of_another_architecture_is_refused(tmp_path: Path) -> None:
+    from training.adapted_llama import AdaptedLlama
+    from training.gguf_files import ShapeError
+
+    base = write_base(tmp_path / "base.gguf", architecture="mamba")
+    with pytest.raises(ShapeError, match="adapters can be trained for llama and qwen2, not mamba"):
+        AdaptedLlama(base)
 
 
 def test_trained_adapters_decide_in_llama_cpp_as_in_pytorch(trained: Path) -> None:

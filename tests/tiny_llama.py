@@ -1,7 +1,8 @@
 """A LLaMA of a few thousand random weights in float32, and LoRA adapters for it: no download, no vocabulary.
 
 Its tokens are the 256 bytes, one merge, and the control tokens. Queries and keys are stored in
-llama.cpp's rotary order, as in any GGUF of this architecture, and several queries share a key.
+llama.cpp's rotary order, as in any GGUF of this architecture, and several queries share a key. As a Qwen2 it
+has biases and an output of its own, and stores queries and keys as transformers does.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ class TinySize:
 SIZE = TinySize()
 
 
-def base_weights(size: TinySize = SIZE, seed: int = 5) -> dict[str, Matrix]:
+def base_weights(size: TinySize = SIZE, seed: int = 5, architecture: str = "llama") -> dict[str, Matrix]:
     """The weights by GGUF name, queries and keys in the order of transformers."""
     random = np.random.default_rng(seed)
     weights = {"token_embd.weight": random.normal(0, 0.5, (257 + len(CONTROL), size.width))}
@@ -70,6 +71,11 @@ def base_weights(size: TinySize = SIZE, seed: int = 5) -> dict[str, Matrix]:
         for name in ("attn_norm", "ffn_norm"):
             weights[f"blk.{layer}.{name}.weight"] = np.ones(size.width)
     weights["output_norm.weight"] = np.ones(size.width)
+    if architecture == "qwen2":
+        weights["output.weight"] = random.normal(0, 0.5, weights["token_embd.weight"].shape)
+        for layer in range(size.layers):
+            for name in ("attn_q", "attn_k", "attn_v"):
+                weights[f"blk.{layer}.{name}.bias"] = random.normal(0, 0.5, size.shapes[name][0])
     return {name: values.astype(np.float32) for name, values in weights.items()}
 
 
@@ -91,8 +97,8 @@ def write_base(
     writer.add_layer_norm_rms_eps(1e-5)
     writer.add_file_type(gguf.LlamaFileType.ALL_F32)
     _add_bytes(writer)
-    for tensor, values in base_weights(size).items():
-        heads = size.heads_of(tensor.split(".")[-2])
+    for tensor, values in base_weights(size, architecture=architecture).items():
+        heads = size.heads_of(tensor.split(".")[-2]) if architecture == "llama" else 0
         writer.add_tensor(tensor, np.ascontiguousarray(rotary_order(values, heads) if heads else values))
     writer.write_header_to_file()
     writer.write_kv_data_to_file()

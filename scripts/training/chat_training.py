@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 
 import torch
 from torch.nn import functional as F
 
 from .adapted_llama import AdaptedLlama
+from .job import Job
 from .listwise import log_softmax_within
+from .number_format import working_format
 from .packed_rows import Decisions, Row, RowBatch
 from .training_loop import Course
 
@@ -28,6 +31,17 @@ class StepSize:
 
 
 STEP_SIZES = {"cpu": StepSize(3, 1), "cuda": StepSize(32, 32)}
+
+
+def begun(job: Job, base: Path) -> AdaptedLlama:
+    """The base of a file with fresh adapters, or with those that the job goes on from.
+
+    Raises ShapeError, LocalCragError.
+    """
+    dtype = working_format(job.device)
+    if job.init is None:
+        return AdaptedLlama(base, job.rank, dtype)
+    return AdaptedLlama.with_adapter(base, job.init, dtype)
 
 
 def row_batches(filled: Iterator[Row], size: StepSize) -> Iterator[list[Row]]:

@@ -151,9 +151,10 @@ def write_adapter(
     *,
     heads: int,
     kv_heads: int,
+    architecture: str = "llama",
     permute: bool = True,
 ) -> None:
-    """Write a LoRA adapter (Hu et al. 2021, arXiv 2106.09685) for a LLaMA base, in Q8_0 or float16.
+    """Write a LoRA adapter (Hu et al. 2021, arXiv 2106.09685) for a base, in Q8_0 or float16.
 
     The adapted weight is W + alpha / rank * B A. Q8_0 has blocks of 32 numbers: a rank that they do not
     divide is written in float16.
@@ -166,6 +167,7 @@ def write_adapter(
         about: the words of the file about itself; ``measured`` goes into its metadata.
         heads: the attention heads of the base.
         kv_heads: its heads of keys and values.
+        architecture: the architecture of the base.
         permute: whether to bring the rows of B of queries and keys into llama.cpp's rotary order. It turns
             neighbouring pairs (2i, 2i + 1) of a head's dimensions, where transformers turns (i, i + d / 2);
             so the rows of each head, seen as (2, d / 2), are transposed, just as convert_hf_to_gguf does
@@ -175,7 +177,7 @@ def write_adapter(
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(path.name + ".part")
-    writer = GGUFWriter(part, "llama")
+    writer = GGUFWriter(part, architecture)
     writer.add_type("adapter")
     writer.add_string("adapter.type", "lora")
     writer.add_float32("adapter.lora.alpha", alpha)
@@ -194,8 +196,12 @@ def write_adapter(
     _finish(writer, part, path)
 
 
-def read_adapter(path: Path, *, heads: int, kv_heads: int) -> dict[str, tuple[Vectors, Vectors]]:
+def read_adapter(
+    path: Path, *, heads: int, kv_heads: int, permuted: bool = True
+) -> dict[str, tuple[Vectors, Vectors]]:
     """The pairs of an adapter that `write_adapter` wrote, B of queries and keys in the order of transformers.
+
+    ``permuted`` says that the file has these in llama.cpp's rotary order.
 
     Raises ShapeError if the file is no LoRA adapter.
     """
@@ -203,7 +209,7 @@ def read_adapter(path: Path, *, heads: int, kv_heads: int) -> dict[str, tuple[Ve
         stored = {t.name: quants.dequantize(t.data, t.tensor_type) for t in GGUFReader(path).tensors}
     except (ValueError, IndexError) as error:
         raise ShapeError(f"{path.name} is no GGUF, or a damaged one") from error
-    turned = {"attn_q": heads, "attn_k": kv_heads}
+    turned = {"attn_q": heads, "attn_k": kv_heads} if permuted else {}
     pairs = {}
     for name in (key.removesuffix(".lora_a") for key in stored if key.endswith(".lora_a")):
         a, b, kind = stored[f"{name}.lora_a"], stored.get(f"{name}.lora_b"), name.split(".")[-2]

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from localcrag.embedding.multilingual_embedder import MultilingualEmbedder
 
+from .adapted_llama import ADAPTER_RANK
 from .code_switching import SWITCHED_QUESTIONS, CodeSwitching, code_switching
 from .cross_encoder import CrossEncoder
 from .data import DataError, Example, split
@@ -42,7 +43,8 @@ class Job:
     `data` is a data folder, a user's own JSONL or what `draw` wrote, `out` holds checkpoints and results,
     `minutes` is wall time with earlier runs counted in, `device` is cpu or cuda, `workers` are processes that
     train together. `init` is an evaluator or an adapter GGUF to go on from, `base` the chat model that
-    adapters are trained for (by default the one that travels in a package). `models` is where export writes,
+    adapters are trained for (by default the one that travels in a package), and `rank` that of adapters that
+    begin from nothing. `models` is where export writes,
     and `anyway` exports an evaluator that judges no better than cosine similarity. `learning_rate` is the
     peak learning rate, if it is not to be the usual one. `blend` is an evaluator GGUF whose weights export
     averages those that were trained with, of which `share` counts. `multilingual` says that the evaluator is
@@ -57,6 +59,7 @@ class Job:
     workers: int = 1
     init: Path | None = None
     base: Path | None = None
+    rank: int = ADAPTER_RANK
     models: Path | None = None
     anyway: bool = False
     learning_rate: float | None = None

@@ -13,16 +13,14 @@ from pathlib import Path
 
 import torch
 
-from ..adapted_llama import AdaptedLlama
 from ..base_model import base_of
 from ..chat_tasks import ChatTasks
-from ..chat_training import STEP_SIZES, course, row_batches
+from ..chat_training import STEP_SIZES, begun, course, row_batches
 from ..data import Example, Record, read_questions, tidy
 from ..drawn import in_rounds, read_rows, save_rows
 from ..fused_attention import use_kernels_of_any_shape
 from ..job import Job, examples_of, mine, mined, reporter
 from ..labelled_documents import document_folders, read_labelled_documents
-from ..number_format import working_format
 from ..packed_rows import Decisions, Row, rows
 from ..pairs import CHAT_MIXTURE
 from ..training_loop import Budget, train
@@ -42,7 +40,7 @@ def run(job: Job) -> None:
     torch.manual_seed(0)
     use_kernels_of_any_shape()
     base = base_of(job.base).file
-    model = _model(job, base)
+    model = begun(job, base)
     size = STEP_SIZES[job.device]
     decisions, read = _drawn(job.drawn) if job.drawn else _drawing(job, base)
     if job.device == "cpu" and job.minutes >= MIN_COMPILED_MINUTES:
@@ -57,14 +55,6 @@ def draw(job: Job, file: Path, tokens: int) -> None:
     """Write what a training reads, so many tokens of it. Raises DataError, StageError, LocalCragError."""
     decisions, read = _drawing(job, base_of(job.base).file)
     save_rows(file, read, tokens, decisions, reporter(0))
-
-
-def _model(job: Job, base: Path) -> AdaptedLlama:
-    """The base with fresh adapters, or with those of `init`."""
-    dtype = working_format(job.device)
-    if job.init is None:
-        return AdaptedLlama(base, dtype=dtype)
-    return AdaptedLlama.with_adapter(base, job.init, dtype)
 
 
 def _drawn(file: Path) -> tuple[Decisions, Iterator[Row]]:

@@ -142,8 +142,17 @@ def _write_adapter(
     base = base_of(job.base)
     measured: Measured = {ADAPTER_BASE_KEY: base.sha256, **(fitted or {})}
     about = About(path.stem, words, base=(base.name, base.url), measured=measured)
-    heads, kv_heads = model.shape.heads, model.shape.kv_heads
-    write_adapter(path, model.pairs(), model.alpha, about, heads=heads, kv_heads=kv_heads)
+    shape = model.shape
+    write_adapter(
+        path,
+        model.pairs(),
+        model.alpha,
+        about,
+        heads=shape.heads,
+        kv_heads=shape.kv_heads,
+        architecture=shape.architecture,
+        permute=shape.is_permuted,
+    )
 
 
 def _calibrated(job: Job, model: CrossEncoder, path: Path) -> None:

@@ -11,13 +11,11 @@ from collections.abc import Iterator
 
 import torch
 
-from ..adapted_llama import AdaptedLlama
 from ..base_model import base_of
-from ..chat_training import STEP_SIZES, course, row_batches
+from ..chat_training import STEP_SIZES, begun, course, row_batches
 from ..data import DataError
 from ..fused_attention import use_kernels_of_any_shape
 from ..job import Job, reporter
-from ..number_format import working_format
 from ..packed_rows import rows
 from ..table_questions import is_held_out, read_tables
 from ..table_tasks import TableTasks
@@ -40,8 +38,7 @@ def run(job: Job) -> None:
     if not known:
         raise DataError("no tables with questions to learn from")
     base = base_of(job.base).file
-    dtype = working_format(job.device)
-    model = AdaptedLlama.with_adapter(base, job.init, dtype) if job.init else AdaptedLlama(base, dtype=dtype)
+    model = begun(job, base)
     if job.device == "cpu" and job.minutes >= MIN_COMPILED_MINUTES:
         model.compile_layers()
     size = STEP_SIZES[job.device]
