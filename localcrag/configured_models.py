@@ -5,10 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from localcrag.errors import ModelNotInstalled, SettingsError
+from localcrag.errors import ModelNotFound, ModelNotInstalled, SettingsError
 from localcrag.model_address import is_model_address
 from localcrag.settings import ModelSettings
+
+if TYPE_CHECKING:
+    from localcrag.llm.model_entry import ModelEntry
 
 NO_EVALUATOR = "none"
 """The value of the setting ``model.evaluator`` if there is no evaluator."""
@@ -17,6 +21,8 @@ MULTILINGUAL = "multilingual"
 STATIC = "static"
 """The value of the setting ``model.embedding`` for token vectors that are distilled from the installed model;
 ``static:MODEL`` for those of another one."""
+ANY_QUERIES, NO_QUERIES = "auto", "none"
+"""The values of the setting ``model.queries`` for the first adapter whose base is installed, and for none."""
 NO_ADAPTER, ADAPTER_OF_MODEL = "none", "auto"
 """The values of the setting ``model.adapter`` for no adapter, and for the one that came for the model."""
 DEFAULT_EVALUATOR = ModelSettings().evaluator
@@ -121,6 +127,28 @@ class ConfiguredModels:
             return []
         other = self.multilingual_evaluator_file
         return [self.evaluator_file, *([other] if other else [])]
+
+    @cached_property
+    def queries(self) -> ModelEntry | None:
+        """The adapter that reads questions over tables; None for none, or if its base is not installed.
+
+        Raises ModelNotFound for a name that is not that of such an adapter, ModelFileError.
+        """
+        from localcrag.llm.model_entry import Role
+        from localcrag.llm.registry import Registry
+
+        wanted = self.settings.queries
+        if wanted == NO_QUERIES:
+            return None
+        entries = {entry.name: entry for entry in Registry(self.home).entries()}
+        known = [entry for entry in entries.values() if entry.role is Role.QUERIES]
+        named = [entry for entry in known if wanted in (ANY_QUERIES, entry.name)]
+        if not named and wanted != ANY_QUERIES:
+            raise ModelNotFound(
+                f"there is no adapter {wanted!r} that reads questions over tables",
+                hint=f"model.queries is one of {', '.join(each.name for each in known)}, auto, or none",
+            )
+        return next((e for e in named if (base := entries.get(e.base)) and base.installed), None)
 
     def _require_no_adapter(self) -> None:
         """Raise SettingsError if an adapter is named for a model on a server."""

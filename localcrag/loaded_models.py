@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, fields
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -131,27 +131,21 @@ class LoadedModels(ConfiguredModels):
 
     @cached_property
     def query_model(self) -> LlamaCppModel | None:
-        """The model that writes queries over tables: the packaged base with an adapter of its own.
+        """The model that writes queries over tables: a base with an adapter for that.
 
-        None if the package of the base is not installed. Raises ModelFileError.
+        None if there is none, or its base is not installed. The base is found when it is first used, since it
+        may have to be put together. Raises ModelNotFound, ModelFileError.
         """
-        from localcrag.errors import ModelNotInstalled
         from localcrag.llm.language_model import LlamaCppModel
-        from localcrag.llm.model_entry import Role, existing_file
+        from localcrag.llm.model_entry import existing_file
         from localcrag.llm.registry import Registry
 
-        registry = Registry(self.home)
-        entry = registry.embedded(Role.QUERIES)
-        if entry is None:
-            return None
-        try:
-            base = registry.resolve(entry.base)
-        except ModelNotInstalled:
+        if self.queries is None:
             return None
         return LlamaCppModel(
-            base,
-            adapter=existing_file(entry),
-            base_sha256=entry.base_sha256,
+            partial(Registry(self.home).resolve, self.queries.base),
+            adapter=existing_file(self.queries),
+            base_sha256=self.queries.base_sha256,
             context=QUERY_CONTEXT_TOKENS,
             threads=self.settings.threads or None,
             gpu_layers=self.settings.gpu_layers,

@@ -57,6 +57,11 @@ class ModelSettings:
         "auto",
         "LoRA adapter of the language model by name or GGUF file; `auto`: the one that came for it; `none`",
     )
+    queries: str = _setting(
+        "auto",
+        "adapter that reads questions over tables, by name; `auto`: that of the largest base that is there; "
+        "`none`: rules alone",
+    )
     evaluator: str = _setting("localcrag-evaluator-v6", "reranker GGUF by name or file, or `none`")
     embedding: str = _setting(
         "all-MiniLM-L6-v2",

@@ -57,6 +57,28 @@ class PackagedModel:
         self.list(table | changes)
         return path
 
+    def list_in_parts(self, parts: int = 3) -> None:
+        """Divide the file among as many packages, and write the manifest for them."""
+        whole, site = self.file.read_bytes(), self.file.parents[1]
+        size = -(-len(whole) // parts)
+        for number in range(1, parts + 1):
+            folder = site / f"{MODULE}_part{number}"
+            folder.mkdir()
+            (folder / "__init__.py").write_text("raise ImportError('the package of a part was imported')")
+            part = whole[(number - 1) * size : number * size]
+            (folder / f"part{number:02}.bin").write_bytes(part)
+        table = {
+            "name": NAME,
+            "package": f"{PACKAGE}-part{{part}}",
+            "parts": parts,
+            "file": f"{MODULE}_part{{part}}/part{{part:02}}.bin",
+            "role": "language",
+            "sha256": self.digest,
+            "bytes": len(whole),
+            "requantise": "Q4_0",
+        }
+        (self.folder / "manifest.toml").write_text(tomli_w.dumps({"model": [table]}))
+
     def uninstall(self) -> None:
         """Let Python not find the package any more."""
         self.patch.setitem(sys.modules, MODULE, None)

@@ -14,6 +14,7 @@ from localcrag.calibration.calibration_file import Calibration
 from localcrag.calibration.scale import Scale, StripFusion
 from localcrag.errors import ModelFileError, ModelNotFound, ModelNotInstalled, UsageError
 from localcrag.events import Degraded, Event, answer_of
+from localcrag.llm import model_entry
 from localcrag.llm.gguf import fingerprint
 from localcrag.llm.language_model import LlamaCppModel
 from localcrag.llm.model_entry import Role
@@ -146,6 +147,42 @@ def test_the_adapter_of_a_question_takes_the_place_of_the_setting() -> None:
 
 
 # ---------------------------------------------------------------------------------- without a model
+
+
+def table_of(name: str, base: str, folder: Path) -> dict[str, object]:
+    """A table of a manifest for an adapter that reads questions over tables."""
+    path = write_lora(folder / f"{name}.gguf")
+    return {
+        "name": name, "file": path.name, "role": "queries", "sha256": model_entry.sha256(path),
+        "bytes": path.stat().st_size, "base": base,
+    }  # fmt: skip
+
+
+def test_questions_over_tables_are_read_by_the_first_adapter_whose_base_is_installed(
+    carried: PackagedModel, tmp_path: Path
+) -> None:
+    def chosen(queries: str = "auto") -> LoadedModels:
+        return LoadedModels(ModelSettings(queries=queries), tmp_path / "home")
+
+    carried.list(
+        {"name": "large", "package": "no-such-weights", "file": "no_such_weights/x.gguf", "role": "language",
+         "sha256": "ab", "bytes": 1},
+        table_of("of-large", "large", carried.folder),
+        table_of("of-tiny", NAME, carried.folder),
+    )  # fmt: skip
+    found = chosen()
+    assert found.queries and found.queries.name == "of-tiny"
+    model = found.query_model
+    assert model and not (tmp_path / "home").exists(), "the base is made ready on first use"
+    with model:
+        assert model.name == "tiny base" and model.adapter_info
+    assert (tmp_path / "home/cache/models").is_dir()
+    assert chosen("of-tiny").queries == found.queries
+    for without in ("none", "of-large"):
+        assert chosen(without).queries is None and chosen(without).query_model is None
+    with pytest.raises(ModelNotFound, match="there is no adapter 'mine' that reads questions") as caught:
+        _ = chosen("mine").queries
+    assert "of-large, of-tiny, auto, or none" in caught.value.hint
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from pathlib import Path
 from localcrag.bundle.bundle_manifest import BundledModel, BundleManifest
 from localcrag.configured_models import (
     ADAPTER_OF_MODEL,
+    ANY_QUERIES,
     DEFAULT_LANGUAGE_MODEL,
     MULTILINGUAL,
     NO_ADAPTER,
@@ -78,6 +79,11 @@ def models_to_carry(settings: Settings, further: Iterable[str]) -> CarriedModels
         _carry_gguf(found, settings.home, chosen.evaluator, "model.evaluator")
     else:
         found.settings.append(("model.evaluator", chosen.evaluator))
+    if queries := loaded.queries:
+        _carry_gguf(found, settings.home, queries.base, "")
+        _add(found, queries)
+    if chosen.queries != ANY_QUERIES:
+        found.settings.append(("model.queries", chosen.queries))
     for name in further:
         _carry_gguf(found, settings.home, name, "")
     _carry_embedding(found, loaded)
@@ -146,8 +152,8 @@ def _add(found: CarriedModels, entry: ModelEntry) -> None:
             hint="`localcrag models verify` looks at all; add or install it again",
         )
     path = ""
-    if entry.package:
-        found.packages.append(entry.package)
+    if entry.packages:
+        found.packages += entry.packages
     elif not entry.embedded:
         path = f"{MODELS_FOLDER}/{_safe(entry.name)}.gguf"
         if path in found.files:

@@ -152,11 +152,11 @@ def _check_multilingual_evaluator(state: CommandState) -> Iterator[CheckResult]:
 def _check_query_model(state: CommandState) -> Iterator[CheckResult]:
     model = state.open(None).models.query_model
     if model is None:
-        detail = "read by rules alone: the package of the chat model that travels is not installed"
+        detail = "read by rules alone: no adapter for them has a base that is installed"
     else:
         model.load()
         assert model.adapter_info is not None
-        detail = f"{model.adapter_info.name} loads"
+        detail = f"{model.adapter_info.name} loads on {model.name}"
     yield CheckResult("questions over tables", True, detail)
 
 

@@ -45,7 +45,8 @@ def list_(state: CommandState, as_json: bool) -> None:
     if as_json:
         print_json(
             [
-                asdict(entry) | {"path": str(entry.path), "fitness": word}
+                asdict(entry)
+                | {"path": str(entry.path), "parts": [str(part) for part in entry.parts], "fitness": word}
                 for entry, word in zip(entries, words, strict=True)
             ]
         )
@@ -77,9 +78,13 @@ def _fitness_word(state: CommandState, entry: ModelEntry) -> str | None:
     """The verdict of a language model's check, "unchecked" or "unreadable"; None for other files."""
     from localcrag.fitness.fitness_verdicts import fitness_of_model
     from localcrag.llm.model_entry import Role
+    from localcrag.llm.registry import MODEL_CACHE
+    from localcrag.llm.requantise import is_ready
 
     if entry.role is not Role.LANGUAGE or not entry.path.is_file():
         return None
+    if entry.parts and not is_ready(entry, state.settings.home / MODEL_CACHE):
+        return "unchecked"
     try:
         result = _models_with(state, entry.name, None).fitness
     except ModelError:

@@ -12,7 +12,7 @@ The constructor does no work; the file is checked and loaded on first use, or by
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -49,7 +49,7 @@ class LlamaCppModel(LazyModel["_LoadedModel"]):
     ModelNotFound, ModelFileError or ModelError if it cannot be loaded or used.
 
     Args:
-        path: the GGUF file of a chat model.
+        path: the GGUF file of a chat model, or what finds it on first use, if that may take long.
         adapter: the GGUF file of a LoRA adapter for it; None for the model as it is.
         base_sha256: the sha256 of the file that ``path`` was made from, which an adapter may name; "" if
             it is the sha256 of ``path`` itself.
@@ -66,7 +66,7 @@ class LlamaCppModel(LazyModel["_LoadedModel"]):
 
     def __init__(
         self,
-        path: Path | str,
+        path: Path | str | Callable[[], Path],
         *,
         adapter: Path | str | None = None,
         base_sha256: str = "",

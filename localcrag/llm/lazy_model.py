@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Generic, Protocol, Self, TypeVar
@@ -29,15 +30,20 @@ class LazyModel(ABC, Generic[R]):
     Calls may come from several threads; one at a time is served.
 
     Args:
-        path: the GGUF file.
+        path: the GGUF file, or what finds it on first use, if that may take long.
         inspect: reads the header, and raises ModelFileError if the file holds another kind of model.
     """
 
-    def __init__(self, path: Path | str, inspect: Callable[[Path], GgufInfo]) -> None:
-        self._path, self._inspect = Path(path), inspect
+    def __init__(self, path: Path | str | Callable[[], Path], inspect: Callable[[Path], GgufInfo]) -> None:
+        self._found, self._inspect = path, inspect
         self._lock = threading.RLock()
         self._info: GgufInfo | None = None
         self._resident: R | None = None
+
+    @cached_property
+    def _path(self) -> Path:
+        """The GGUF file. Raises what finding it raises."""
+        return self._found() if callable(self._found) else Path(self._found)
 
     @property
     def info(self) -> GgufInfo:

@@ -6,6 +6,8 @@ bytes, license and description. Some have further keys:
 
 =============  ================================================================================
 package        the Python distribution that carries the file, which is then a path beside its packages
+parts          how many distributions carry a part of the file each: the names of package and file have the
+               number in the place of ``{part}``, or with zeros before it ``{part:02}``
 requantise     the quantisation that the file is brought into once, see :mod:`localcrag.llm.requantise`
 base           of an adapter: the name of the model that it was made for
 base_sha256    of an adapter: the sha256 of that model's file as it is shipped
@@ -30,7 +32,9 @@ from localcrag.llm.model_entry import ModelEntry, Role, existing_file, sha256
 from localcrag.llm.model_file_checks import ADAPTER_BASE_KEY
 from localcrag.llm.requantise import requantised
 
-_FURTHER_KEYS = ("package", "requantise", "base", "base_sha256")
+MODEL_CACHE = Path("cache") / "models"
+"""The folder, in a home, of the models that are made of others."""
+_FURTHER_KEYS = ("package", "requantise", "base", "base_sha256", "parts")
 """The keys of a manifest that only some models have."""
 
 
@@ -78,10 +82,6 @@ class Registry:
         )
         return next(fitting, None)
 
-    def embedded(self, role: Role) -> ModelEntry | None:
-        """The embedded model of a role, the first of several, or None. Raises ModelFileError."""
-        return next((entry for entry in self.entries() if entry.embedded and entry.role is role), None)
-
     def resolve(self, name_or_file: str) -> Path:
         """The file of a model given by name or by path, ready for use.
 
@@ -91,7 +91,7 @@ class Registry:
         entries = {entry.name: entry for entry in self.entries()}
         if entry := entries.get(name_or_file):
             if entry.requantise:
-                return requantised(entry, self.home / "cache" / "models")
+                return requantised(entry, self.home / MODEL_CACHE)
             return existing_file(entry)
         if path := _file(name_or_file):
             return path
@@ -188,16 +188,23 @@ def _entries(manifest: Path, folder: Path, *, embedded: bool) -> Iterator[ModelE
     try:
         tables = tomllib.loads(manifest.read_text("utf-8")).get("model", [])
         for table in tables:
+            package, count = table.get("package", ""), int(table.get("parts", 0))
+            numbers = range(1, count + 1)
+            parts = tuple(_place(folder, table["file"].format(part=n), package) for n in numbers)
             yield ModelEntry(
                 name=table["name"],
-                path=_place(folder, table["file"], table.get("package", "")),
+                path=parts[0] if parts else _place(folder, table["file"], package),
                 role=Role(table["role"]),
                 sha256=table["sha256"],
                 bytes=int(table["bytes"]),
                 license=table.get("license", ""),
                 description=table.get("description", ""),
                 embedded=embedded,
-                **{key: str(table.get(key, "")) for key in _FURTHER_KEYS},
+                package=package.format(part=f"{{1..{count}}}") if parts else package,
+                requantise=str(table.get("requantise", "")),
+                base=str(table.get("base", "")),
+                base_sha256=str(table.get("base_sha256", "")),
+                parts=parts,
             )
     except FileNotFoundError:
         return

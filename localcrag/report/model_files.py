@@ -41,8 +41,8 @@ def _found(models: LoadedModels) -> Iterator[ModelFile]:
         yield _digested("language model", settings.language, models.language_file)
         if models.adapter_file:
             yield _digested("adapter", models.adapter_file.stem, models.adapter_file)
-    if models.query_model and (adapter := models.query_model.adapter_info):
-        yield _digested("questions over tables", adapter.path.stem, adapter.path)
+    if models.queries:
+        yield _digested("questions over tables", models.queries.name, models.queries.path)
     if models.judges:
         yield _digested("evaluator", settings.evaluator, models.evaluator_file)
         if other := models.multilingual_evaluator_file:

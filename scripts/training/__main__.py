@@ -67,7 +67,10 @@ def _add_sources(parser: argparse.ArgumentParser) -> None:
         help="an evaluator or an adapter GGUF to go on from; an evaluator is exported at once",
     )
     parser.add_argument(
-        "--base", type=Path, help="the chat model to train adapters for (default: the one of the package)"
+        "--base",
+        type=Path,
+        help="the chat model to train adapters for: a file, or the name of one in packages "
+        "(default: the small one)",
     )
     parser.add_argument(
         "--rank", type=int, help="the rank of adapters that begin from nothing, at least 1 (default: 32)"
@@ -194,6 +197,7 @@ def _draw(chosen: argparse.Namespace) -> None:
 def _job(chosen: argparse.Namespace) -> Job:
     """The job that the options of a stage ask for. Raises UsageError."""
     from .adapted_llama import ADAPTER_RANK
+    from .base_model import URLS
     from .job import MIN_MINUTES, Job
 
     if chosen.minutes < MIN_MINUTES:
@@ -214,7 +218,7 @@ def _job(chosen: argparse.Namespace) -> Job:
         raise UsageError("--share must be between 0 and 1")
     if not 0 <= chosen.switched <= 1:
         raise UsageError("--switched must be between 0 and 1")
-    if chosen.base and not chosen.base.is_file():
+    if chosen.base and not (chosen.base.is_file() or str(chosen.base) in URLS):
         raise UsageError(f"no chat model at {chosen.base}")
     if chosen.rank is not None and chosen.rank < 1:
         raise UsageError("--rank must be 1 or more")

@@ -37,10 +37,10 @@ ARCHITECTURES = ("llama", "qwen2")
 
 @dataclass(frozen=True)
 class LlamaShape:
-    """What the metadata of a file say of its shape; ``architecture`` is llama, or qwen2, which is one with biases.
+    """What the metadata of a file say of its shape.
 
-    A file of a LLaMA has the rows of queries and keys in the rotary order of llama.cpp, one of a Qwen2 in
-    that of transformers.
+    ``architecture`` is llama, or qwen2, which is a LLaMA with biases. A file of a LLaMA has the rows of
+    queries and keys in the rotary order of llama.cpp, one of a Qwen2 in that of transformers.
     """
 
     architecture: str
@@ -220,9 +220,7 @@ class AdaptedLlama(nn.Module):
         Raises ShapeError if that is no adapter, KeyError or RuntimeError if it does not fit.
         """
         shape = LlamaShape.of(GGUFReader(path))
-        pairs = read_adapter(
-            adapter, heads=shape.heads, kv_heads=shape.kv_heads, permuted=shape.is_permuted
-        )
+        pairs = read_adapter(adapter, heads=shape.heads, kv_heads=shape.kv_heads, permuted=shape.is_permuted)
         model = cls(path, len(next(iter(pairs.values()))[0]), dtype)
         model.set_pairs(pairs)
         return model
@@ -281,9 +279,7 @@ class AdaptedLlama(nn.Module):
             block.compile()
 
 
-def _tensors(
-    reader: GGUFReader, shape: LlamaShape, dtype: torch.dtype
-) -> Iterator[tuple[str, torch.Tensor]]:
+def _tensors(reader: GGUFReader, shape: LlamaShape, dtype: torch.dtype) -> Iterator[tuple[str, torch.Tensor]]:
     """Every tensor of a file by its name; queries and keys have the order of rows of transformers."""
     for each in reader.tensors:
         made = torch.from_numpy(dequantize(each.data, each.tensor_type).astype(np.float32))

@@ -11,7 +11,13 @@ from localcrag.llm.registry import Registry
 from localcrag.settings import default_home
 
 PACKAGED = "smollm2-135m-instruct"
-_URL = "https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct"
+LARGE = "qwen2.5-coder-1.5b-instruct"
+"""The larger base, of which an adapter reads questions over tables."""
+URLS = {
+    PACKAGED: "https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct",
+    LARGE: "https://huggingface.co/Qwen/Qwen2.5-Coder-1.5B-Instruct",
+}
+"""Where the bases come from that travel in packages."""
 
 
 @dataclass(frozen=True)
@@ -28,15 +34,16 @@ class Base:
         return LlamaCppModel(self.file, adapter=adapter, base_sha256=self.sha256, context=context)
 
 
-def base_of(file: Path | None) -> Base:
-    """The base in a file, or if None the one that travels in a package. Raises ModelNotInstalled."""
-    return Base(file, file.stem, "", sha256(file)) if file else packaged_base()
+def base_of(model: Path | None) -> Base:
+    """The base in a file, or one that travels in packages, by its name; None for :data:`PACKAGED`.
 
-
-def packaged_base() -> Base:
-    """The base that travels in a package, as it is run. Raises ModelNotInstalled."""
+    Raises ModelNotFound, ModelNotInstalled.
+    """
+    name = str(model or PACKAGED)
+    if name not in URLS:
+        file = Path(name)
+        return Base(file, file.stem, "", sha256(file))
     registry = Registry(default_home())
-    file = registry.resolve(PACKAGED)
-    entry = registry.find(PACKAGED)
+    entry = registry.find(name)
     assert entry is not None
-    return Base(file, PACKAGED, _URL, entry.sha256)
+    return Base(registry.resolve(name), name, URLS[name], entry.sha256)

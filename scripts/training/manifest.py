@@ -14,6 +14,7 @@ from localcrag.llm.model_entry import ModelEntry, Role, sha256, verify
 from localcrag.llm.model_file_checks import ADAPTER_BASE_KEY
 from localcrag.llm.registry import embedded_folder
 
+from .base_model import LARGE, PACKAGED
 from .data import DataError
 from .evaluator_base import ENGLISH_EVALUATOR, MULTILINGUAL_EVALUATOR
 
@@ -22,11 +23,19 @@ ADAPTER_WORDS = (
     "Adapter that makes SmolLM2-135M-Instruct judge passages, write search lines, complete follow-ups, and "
     "answer from evidence with citations, or decline."
 )
-TABLES_ADAPTER = "localcrag-tables-v1"
-TABLES_WORDS = (
-    "Adapter that makes SmolLM2-135M-Instruct read a question over a table as a query: which rows count, "
-    "what is computed of them, in which order."
-)
+TABLES_ADAPTERS = {LARGE: "localcrag-tables-large-v1", PACKAGED: "localcrag-tables-v1"}
+"""The adapters that read questions over tables, by their base, the best first."""
+_BASES = {LARGE: "Qwen2.5-Coder-1.5B-Instruct", PACKAGED: "SmolLM2-135M-Instruct"}
+
+
+def tables_words(base: str) -> str:
+    """What the adapter for questions over tables of a base says of itself."""
+    return (
+        f"Adapter that makes {_BASES.get(base, base)} read a question over a table as a query: which rows "
+        "count, what is computed of them, in which order."
+    )
+
+
 _LICENCE = "Apache-2.0"
 
 
@@ -39,7 +48,7 @@ def write_manifest(models: Path) -> None:
     tables = [table for table in shipped if "package" in table]
     known = (
         (ADAPTER, Role.ADAPTER),
-        (TABLES_ADAPTER, Role.QUERIES),
+        *((name, Role.QUERIES) for name in TABLES_ADAPTERS.values()),
         (ENGLISH_EVALUATOR, Role.EVALUATOR),
         (MULTILINGUAL_EVALUATOR, Role.EVALUATOR),
     )

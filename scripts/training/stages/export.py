@@ -22,7 +22,7 @@ from localcrag.llm.registry import embedded_folder
 from .. import benchmarks as bench
 from .. import measure
 from ..adapted_llama import AdaptedLlama
-from ..base_model import base_of
+from ..base_model import PACKAGED, base_of
 from ..calibration import Calibrated, auc, calibrate
 from ..checkpoint import load
 from ..cross_encoder import CrossEncoder
@@ -30,7 +30,7 @@ from ..data import USER, Example
 from ..evaluator_base import ENGLISH_EVALUATOR
 from ..gguf_files import About, Measured, write_adapter
 from ..job import Job, StageError, examples_of
-from ..manifest import ADAPTER, ADAPTER_WORDS, TABLES_ADAPTER, TABLES_WORDS, write_manifest
+from ..manifest import ADAPTER, ADAPTER_WORDS, TABLES_ADAPTERS, tables_words, write_manifest
 from ..pair_tokenizer import PairTokenizer
 from ..product_evaluator import product_evaluator
 from ..shipping import export_evaluator, restored_evaluator
@@ -68,11 +68,12 @@ def run(job: Job) -> None:
         if is_adapted:
             _export_adapter(job, _adapted(job), made / f"{ADAPTER}.gguf", _evaluator_beside(job, made))
         if trained := load(job.tables):
-            base = base_of(job.base).file
-            model = AdaptedLlama.restored(base, trained["model"])
+            base = base_of(job.base)
+            model = AdaptedLlama.restored(base.file, trained["model"])
             if job.blend and not judge:
-                model.blend(base, job.blend, job.share)
-            _write_adapter(job, model, made / f"{TABLES_ADAPTER}.gguf", TABLES_WORDS)
+                model.blend(base.file, job.blend, job.share)
+            name = TABLES_ADAPTERS.get(base.name, TABLES_ADAPTERS[PACKAGED])
+            _write_adapter(job, model, made / f"{name}.gguf", tables_words(base.name))
         for file in made.iterdir():
             file.replace(job.models / file.name)
     write_manifest(job.models)
