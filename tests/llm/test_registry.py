@@ -163,12 +163,13 @@ def test_a_model_in_parts_is_put_together(carried: PackagedModel, tmp_path: Path
 
 def test_a_model_of_which_a_part_is_missing_is_not_installed(carried: PackagedModel, tmp_path: Path) -> None:
     carried.list_in_parts(3)
-    entry = Registry(tmp_path / "home").find(NAME)
-    assert entry and entry.installed
-    entry.parts[1].unlink()
-    assert not entry.installed
+    registry = Registry(tmp_path / "home")
+    (whole,) = registry.entries()
+    whole.parts[1].unlink()
+    (found,) = registry.entries()
+    assert (found.name, found.installed) == (NAME, False)
     with pytest.raises(ModelNotInstalled, match=r"the package tiny-weights-part\{1..3\} is not installed"):
-        Registry(tmp_path / "home").resolve(NAME)
+        registry.resolve(NAME)
 
 
 def test_the_manifest_knows_the_base_of_the_chat_model(tmp_path: Path) -> None:
