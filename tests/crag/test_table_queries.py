@@ -146,6 +146,13 @@ def test_what_a_question_says(question: str, said: str) -> None:
     assert set(said.split("; ")) <= set(found.split("; "))
 
 
+def test_a_name_that_looks_derived_is_said_once() -> None:
+    names = ["Rouen", "Caen", "Bayeux", "Lisieux", "Vire", "Dieppe", "Elbeuf", "Evreux"]
+    towns = QueryTable.of_cells(("Towns",), ("Town", "People"), [(name, "9") for name in names])
+    said = said_values("How many people live in Rouen, Caen and Bayeux together?", towns)
+    assert said.cells == {"Town": ("Rouen", "Caen", "Bayeux")}
+
+
 @pytest.mark.parametrize(
     ("question", "query", "may"),
     [

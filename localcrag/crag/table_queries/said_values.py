@@ -160,8 +160,10 @@ def _said_of(
         for first, length in _shared_runs(said, places, own):
             if not _is_empty(words[first : first + length]):
                 runs[first, length] = runs.get((first, length), 0) + 1
-    named = {*roots(column.name)}
+    named, spelled = {*roots(column.name)}, {start for minus, start, _ in whole if minus == -1}
     for at, word in enumerate(words):
+        if at in spelled:
+            continue  # "Caen" is no other name with an ending
         if not named.isdisjoint(said[at + 1 : at + 2]):
             continue  # "Mexican states" are all of them, and not the state of Mexico
         whole += [(-1, at, cell) for cell in cells_of_word(word, column.distinct)]
