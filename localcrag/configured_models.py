@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from localcrag.calibration.scale import Scale
 from localcrag.errors import ModelNotFound, ModelNotInstalled, SettingsError
 from localcrag.model_address import is_model_address
 from localcrag.settings import ModelSettings
@@ -23,6 +24,8 @@ STATIC = "static"
 ``static:MODEL`` for those of another one."""
 ANY_QUERIES, NO_QUERIES = "auto", "none"
 """The values of the setting ``model.queries`` for the first adapter whose base is installed, and for none."""
+QUERIES_SCALE_KEY = "localcrag.queries.scale"
+"""The key, in an adapter that reads questions over tables, of the scale of its probabilities."""
 NO_ADAPTER, ADAPTER_OF_MODEL = "none", "auto"
 """The values of the setting ``model.adapter`` for no adapter, and for the one that came for the model."""
 DEFAULT_EVALUATOR = ModelSettings().evaluator
@@ -149,6 +152,28 @@ class ConfiguredModels:
                 hint=f"model.queries is one of {', '.join(each.name for each in known)}, auto, or none",
             )
         return next((e for e in named if (base := entries.get(e.base)) and base.installed), None)
+
+    @property
+    def query_scale(self) -> Scale | None:
+        """The scale of the probabilities of queries, if the file of the adapter has one.
+
+        Raises ModelNotFound, ModelFileError.
+        """
+        from localcrag.llm.gguf import read_metadata
+
+        fitted = read_metadata(self.queries.path).numbers(QUERIES_SCALE_KEY) if self.queries else ()
+        return Scale(*fitted) if len(fitted) == len(fields(Scale)) else None
+
+    @property
+    def reads_all_languages(self) -> bool:
+        """Whether questions over tables are read in other languages than English, too.
+
+        The file of the adapter tells its languages. Raises ModelNotFound, ModelFileError.
+        """
+        from localcrag.llm.gguf import read_metadata
+
+        languages = read_metadata(self.queries.path).value("general.languages", ()) if self.queries else ()
+        return isinstance(languages, tuple) and len(languages) > 1
 
     def _require_no_adapter(self) -> None:
         """Raise SettingsError if an adapter is named for a model on a server."""

@@ -125,6 +125,8 @@ class PipelineBuilder:
             evaluator=evaluator,
             strip_judge=self._strip_judge(evaluator),
             query_model=models.query_model if self.settings.loop.tables else None,
+            query_scale=models.query_scale,
+            reads_all_languages=models.reads_all_languages,
         )
 
     def _strip_judge(self, evaluator: Evaluator | None) -> FusedStrips | None:

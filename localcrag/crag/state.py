@@ -8,6 +8,7 @@ from time import perf_counter
 from typing import TypeVar
 
 from localcrag._platform import storable
+from localcrag.calibration.scale import Scale
 from localcrag.crag.judges.fused_strips import FusedStrips
 from localcrag.crag.judges.graders import Grader
 from localcrag.crag.prompt_layout import JointPassages
@@ -65,7 +66,8 @@ class Adapters:
     """The adapters of a pipeline, each behind its protocol.
 
     ``split`` cuts a fetched page into passages. ``strip_judge`` judges strips in place of the evaluator, and
-    ``query_model`` writes queries over tables.
+    ``query_model`` writes queries over tables, in English only unless it ``reads_all_languages``;
+    ``query_scale`` makes its probabilities those of being right.
     """
 
     store: PassageReader
@@ -76,6 +78,8 @@ class Adapters:
     evaluator: Evaluator | None = None
     strip_judge: FusedStrips | None = None
     query_model: QueryModel | None = None
+    query_scale: Scale | None = None
+    reads_all_languages: bool = False
     web: WebSearch | None = None
     fetcher: PageFetcher | None = None
 

@@ -41,12 +41,16 @@ _WORD_START = "\u2581"
 
 @dataclass(frozen=True)
 class About:
-    """What a GGUF says about itself; `measured` holds localcrag's own keys: texts and float32 numbers."""
+    """What a GGUF says about itself; `measured` holds localcrag's own keys: texts and float32 numbers.
+
+    `base` is the name and the address of what it is made for, `languages` are codes such as "en".
+    """
 
     name: str
     description: str
     licence: str = "apache-2.0"
     base: tuple[str, str] | None = None
+    languages: tuple[str, ...] = ()
     measured: Measured = field(default_factory=dict)
 
 
@@ -255,6 +259,8 @@ def _add_about(writer: GGUFWriter, about: About) -> None:
     writer.add_name(about.name)
     writer.add_description(about.description)
     writer.add_license(about.licence)
+    if about.languages:
+        writer.add_languages(list(about.languages))
     if about.base:
         writer.add_base_model_count(1)
         writer.add_base_model_name(0, about.base[0])

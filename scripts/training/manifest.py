@@ -25,6 +25,8 @@ ADAPTER_WORDS = (
 )
 TABLES_ADAPTERS = {LARGE: "localcrag-tables-large-v1", PACKAGED: "localcrag-tables-v1"}
 """The adapters that read questions over tables, by their base, the best first."""
+TABLES_LANGUAGES = {LARGE: ("en", "de", "fr", "es", "it", "nl"), PACKAGED: ("en",)}
+"""The languages of the questions that they have learnt from."""
 _BASES = {LARGE: "Qwen2.5-Coder-1.5B-Instruct", PACKAGED: "SmolLM2-135M-Instruct"}
 
 

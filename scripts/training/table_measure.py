@@ -8,9 +8,11 @@ from itertools import islice
 from pathlib import Path
 from statistics import fmean
 
+import numpy as np
 from rich.console import Console
 from rich.progress import track
 
+from localcrag.calibration.scale import Scale, log_odds
 from localcrag.crag.table_queries.query_grammar import query_pattern
 from localcrag.crag.table_queries.query_prompt import query_prompt
 from localcrag.crag.table_queries.query_results import result_of
@@ -20,11 +22,14 @@ from localcrag.crag.table_queries.table_query import NO_QUERY, QueryError, Table
 from localcrag.errors import ConstraintError, ContextOverflow
 from localcrag.protocols import QueryModel
 
+from .calibration import calibrate
 from .result_row import Row
 from .table_questions import TableQuestions, is_held_out, read_tables
 
 QUESTIONS_A_TABLE = 4
 """How many questions of a table are asked, those with a query."""
+SCALED_A_TABLE = 2
+"""How many questions with a query are asked of each table to fit a scale."""
 PARTS = 5
 """Into how many parts the questions are divided, the most probable query first."""
 
@@ -49,6 +54,28 @@ def held_out_questions(data: Path) -> Iterator[tuple[QueryTable, str, str]]:
     for table in read_tables(data):
         if is_held_out(table.key):
             yield from islice(_answered(table), QUESTIONS_A_TABLE)
+
+
+def questions_for_scale(data: Path) -> Iterator[tuple[QueryTable, str, str]]:
+    """Table, question and query of some questions of each table held out, one without a query among them.
+
+    Raises DataError.
+    """
+    for table in read_tables(data):
+        if is_held_out(table.key):
+            yield from islice(_answered(table), SCALED_A_TABLE)
+            others = ((table.table, *each) for each in table.questions if each[1] == NO_QUERY)
+            yield from islice(others, 1)
+
+
+def scale_of(asked: Sequence[Asked]) -> Scale:
+    """The scale that makes the probability of a query that of giving the same as its label does.
+
+    It is fitted to the questions of which a query was made, and some of which have none.
+    """
+    made = [each for each in asked if each.written != NO_QUERY and each.probability]
+    odds = np.array([log_odds(each.probability) for each in made])
+    return calibrate(odds, np.array([float(each.is_same) for each in made])).scale
 
 
 def _answered(table: TableQuestions) -> Iterator[tuple[QueryTable, str, str]]:

@@ -95,6 +95,8 @@ def _likeliest(state: QuestionState, model: QueryModel, tables: Iterable[ParsedT
     is_over_rows = asks_over_table(state.question)
     for table in tables:
         read = read_query(model, state.question, table)
+        if read is not None and (scale := state.adapters.query_scale):
+            read = replace(read, probability=scale(read.probability))
         if read is None or (answered := answered_by(read)) is None:
             continue
         if is_over_rows and is_lookup(answered.query) and answered.probability < LIKELY:

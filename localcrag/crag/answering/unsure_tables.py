@@ -144,9 +144,11 @@ def _is_of_spelled_row(read: QueriedTable, question: str, kept: Sequence[Strip])
 
 
 def _read(state: QuestionState, rows: Sequence[Strip]) -> QueriedTable | None:
-    """What a query of the language model gives; None without such a model, or for another language."""
+    """What a query of the language model gives; None without such a model, or in a language new to it."""
     model = state.adapters.query_model
-    if model is None or not state.options.tables or other_than_english(state.question):
+    if model is None or not state.options.tables:
+        return None
+    if not state.adapters.reads_all_languages and other_than_english(state.question):
         return None
     return queried(state, model, rows)
 

@@ -14,15 +14,18 @@ from pathlib import Path
 
 import numpy as np
 
+from localcrag.configured_models import QUERIES_SCALE_KEY
+from localcrag.crag.table_queries.table_query import NO_QUERY
 from localcrag.evaluation.statistics import Floats
 from localcrag.llm.gguf import read_metadata
 from localcrag.llm.model_file_checks import ADAPTER_BASE_KEY
 from localcrag.llm.registry import embedded_folder
+from localcrag.loaded_models import QUERY_CONTEXT_TOKENS
 
 from .. import benchmarks as bench
-from .. import measure
+from .. import measure, table_measure
 from ..adapted_llama import AdaptedLlama
-from ..base_model import PACKAGED, base_of
+from ..base_model import PACKAGED, Base, base_of
 from ..calibration import Calibrated, auc, calibrate
 from ..checkpoint import load
 from ..cross_encoder import CrossEncoder
@@ -30,7 +33,7 @@ from ..data import USER, Example
 from ..evaluator_base import ENGLISH_EVALUATOR
 from ..gguf_files import About, Measured, write_adapter
 from ..job import Job, StageError, examples_of
-from ..manifest import ADAPTER, ADAPTER_WORDS, TABLES_ADAPTERS, tables_words, write_manifest
+from ..manifest import ADAPTER, ADAPTER_WORDS, TABLES_ADAPTERS, TABLES_LANGUAGES, tables_words, write_manifest
 from ..pair_tokenizer import PairTokenizer
 from ..product_evaluator import product_evaluator
 from ..shipping import export_evaluator, restored_evaluator
@@ -73,10 +76,25 @@ def run(job: Job) -> None:
             if job.blend and not judge:
                 model.blend(base.file, job.blend, job.share)
             name = TABLES_ADAPTERS.get(base.name, TABLES_ADAPTERS[PACKAGED])
-            _write_adapter(job, model, made / f"{name}.gguf", tables_words(base.name))
+            _export_tables(job, model, made / f"{name}.gguf", base)
         for file in made.iterdir():
             file.replace(job.models / file.name)
     write_manifest(job.models)
+
+
+def _export_tables(job: Job, model: AdaptedLlama, path: Path, base: Base) -> None:
+    """Write the adapter for questions over tables, with the scale of its probabilities on tables held out."""
+    words, known = tables_words(base.name), TABLES_LANGUAGES.get(base.name, ())
+    _write_adapter(job, model, path, words, languages=known)
+    questions = list(table_measure.questions_for_scale(job.data)) if job.data.is_dir() else []
+    if not questions:
+        return
+    with base.with_adapter(path, QUERY_CONTEXT_TOKENS) as reader:
+        asked = table_measure.ask(reader, questions)
+    for row in table_measure.rows([each for each in asked if each.label != NO_QUERY]):
+        print(f"{row.method}: {', '.join(f'{name} {value:.2f}' for name, value in row.figures.items())}")
+    scale: Measured = {QUERIES_SCALE_KEY: astuple(table_measure.scale_of(asked))}
+    _write_adapter(job, model, path, words, scale, known)
 
 
 def _export_evaluator(job: Job, model: CrossEncoder, path: Path) -> None:
@@ -137,12 +155,17 @@ def _export_adapter(job: Job, model: AdaptedLlama, path: Path, judge: Path | Non
 
 
 def _write_adapter(
-    job: Job, model: AdaptedLlama, path: Path, words: str, fitted: Measured | None = None
+    job: Job,
+    model: AdaptedLlama,
+    path: Path,
+    words: str,
+    fitted: Measured | None = None,
+    languages: tuple[str, ...] = (),
 ) -> None:
     """Write an adapter for the base of a job under the name of its file, with what was fitted for it."""
     base = base_of(job.base)
     measured: Measured = {ADAPTER_BASE_KEY: base.sha256, **(fitted or {})}
-    about = About(path.stem, words, base=(base.name, base.url), measured=measured)
+    about = About(path.stem, words, base=(base.name, base.url), languages=languages, measured=measured)
     shape = model.shape
     write_adapter(
         path,
