@@ -6,12 +6,13 @@ import threading
 from pathlib import Path
 
 import pytest
-from training.gguf_files import Measured
+from training.gguf_files import About, Measured, write_adapter
 
 import localcrag
 from localcrag import configured_models
 from localcrag.calibration.calibration_file import Calibration
 from localcrag.calibration.scale import Scale, StripFusion
+from localcrag.configured_models import QUERIES_SCALE_KEY
 from localcrag.errors import ModelFileError, ModelNotFound, ModelNotInstalled, UsageError
 from localcrag.events import Degraded, Event, answer_of
 from localcrag.llm import model_entry
@@ -24,7 +25,7 @@ from localcrag.loaded_models import LoadedModels, models_for
 from localcrag.settings import ModelSettings, Settings
 from localcrag.types import CorrectionKind, GraderKind, Mode, Prompt, Status, Thresholds
 from tests.packaged_model import ADAPTER, NAME, PackagedModel, packaged
-from tests.tiny_llama import TinySize, write_base, write_lora
+from tests.tiny_llama import SIZE, TinySize, random_pairs, write_base, write_lora
 
 EVALUATOR = str(embedded_folder() / "localcrag-evaluator-v6.gguf")
 
@@ -178,6 +179,13 @@ def test_questions_over_tables_are_read_by_the_first_adapter_whose_base_is_insta
         assert model.name == "tiny base" and model.adapter_info
     assert (tmp_path / "home/cache/models").is_dir()
     assert chosen("of-tiny").queries == found.queries
+    assert found.query_scale is None and not found.reads_all_languages
+    fitted = {QUERIES_SCALE_KEY: (0.5, 1.0)}
+    about = About("tiny", "", languages=("en", "de"), measured=fitted)
+    write_adapter(
+        carried.folder / "of-tiny.gguf", random_pairs(), 8.0, about, heads=SIZE.heads, kv_heads=SIZE.kv_heads
+    )
+    assert chosen().query_scale == Scale(0.5, 1.0) and chosen().reads_all_languages
     for without in ("none", "of-large"):
         assert chosen(without).queries is None and chosen(without).query_model is None
     with pytest.raises(ModelNotFound, match="there is no adapter 'mine' that reads questions") as caught:

@@ -103,3 +103,14 @@ def test_an_adapter_is_measured_by_the_results_of_its_queries() -> None:
     }
     assert rows[-1].figures["same result"] == pytest.approx(2 / 3)
     assert rows[-1].figures["same text"] == pytest.approx(1 / 3)
+
+
+def test_the_scale_makes_probabilities_those_of_the_same_result() -> None:
+    asked = [
+        table_measure.Asked("", "SELECT", "SELECT", probability, is_same=each % 10 < right, is_text=False)
+        for probability, right in ((0.5, 9), (0.2, 6))
+        for each in range(200)
+    ]
+    none = table_measure.Asked("", "NONE", "NONE", 0.99, is_same=False, is_text=True)
+    scale = table_measure.scale_of([*asked, none])
+    assert scale(0.5) == pytest.approx(0.9, abs=0.01) and scale(0.2) == pytest.approx(0.6, abs=0.01)

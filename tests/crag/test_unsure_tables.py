@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
+from localcrag.calibration.scale import Scale
 from localcrag.crag.answering.presumed_tables import presumed
 from localcrag.crag.answering.unsure_tables import compute_unsure, confirmed
 from localcrag.crag.refinement.knowledge_strips import strip_at
@@ -138,6 +139,21 @@ def test_rules_and_model_are_heard_together(
     _, found = drained(compute_unsure(state, rows))
     assert (found[0].computation.value if found else None) == value
     assert (found is not None and found[1]) is sure
+
+
+def test_a_model_of_many_languages_is_asked_in_german() -> None:
+    state, rows = asked("Wie viele Arten der Erhebung leben in einem tree?", (IN_TREES, 0.9))
+    state = replace(state, adapters=replace(state.adapters, reads_all_languages=True))
+    _, found = drained(compute_unsure(state, rows))
+    assert found and found[0].computation.value == "2" and found[1]
+
+
+@pytest.mark.parametrize(("scale", "sure"), [(None, False), (Scale(0.5, 1.0), True), (Scale(2.0), False)])
+def test_the_probability_of_a_query_is_scaled(scale: Scale | None, sure: bool) -> None:
+    state, rows = asked(WEARY, (MOST_SLEEP, 0.7))
+    state = replace(state, adapters=replace(state.adapters, query_scale=scale))
+    _, found = drained(compute_unsure(state, rows))
+    assert found and found[0].computation.value == "19.9" and found[1] is sure
 
 
 def test_words_that_were_left_out_are_named_unless_the_model_agrees() -> None:
