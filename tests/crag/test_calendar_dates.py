@@ -69,7 +69,7 @@ def test_months_of_a_year_are_named_one_by_one(question: str, months: set[str]) 
 
 
 def test_a_cell_is_a_month_in_any_notation() -> None:
-    cells = ("2025-07", "07/2025", "7.2025", "July 2025", "Jul. 2025", "Juli 2025")
+    cells = ("2025-07", "07/2025", "7.2025", "July 2025", "Jul. 2025", "Juli 2025", "2025 Jul")
     assert {month_of(cell) for cell in cells} == {"2025-07"}
     assert {month_of(cell) for cell in ("2025-07-14", "2025-13", "July", "since July 2025")} == {""}
 

@@ -59,6 +59,12 @@ def test_what_may_be_another_day_is_none(cells: list[str]) -> None:
     assert column_values(cells).kind is ColumnKind.TEXT
 
 
+def test_months_may_stand_behind_their_years() -> None:
+    found = column_values(["2009 Mar", "2009 Apr", "2010 Mar"])
+    assert (found.kind, found.values[0]) == (ColumnKind.DATE, date(2009, 3, 1))
+    assert column_values(["2009 Sales", "2010 Costs"]).kind is ColumnKind.TEXT
+
+
 def test_numbers_that_look_like_days_are_numbers_unless_all_do() -> None:
     assert column_values(["20210704", "20201331", "19990101"]).kind is ColumnKind.NUMBER
     assert column_values(["20210704", "20210704"]).kind is ColumnKind.NUMBER

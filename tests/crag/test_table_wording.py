@@ -287,6 +287,7 @@ def test_a_time_that_is_past_is_no_superlative_and_a_total_loss_no_sum() -> None
     assert not asks_for_total("How soon must it be usable after a total loss?")
     assert asks_for_total("What is the total of the fees?")
     assert asks_for_total("How much rain fell in the whole of 2013?")
+    assert asks_for_total("Red cards of all the clubs together in the 2025 table?")
     assert not asks_for_total("What did a family pay for the whole season?")
     assert asks_for_total("What is the mean starting salary in the west?")
 

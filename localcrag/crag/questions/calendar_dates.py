@@ -71,6 +71,8 @@ _MONTH_OF_YEAR = re.compile(
     re.IGNORECASE,
 )
 """A month of a year: July 2025, Jul 2025, 07/2025, 2025-07."""
+_YEAR_AND_MONTH = re.compile(rf"(?P<year>(?:1[5-9]|20)\d\d) (?P<name>{_NAME})\.?", re.IGNORECASE)
+"""A month as a column of a time series may have it: "2009 Mar"."""
 _MIDNIGHT = re.compile(r"[T ]00:00(?::00(?:\.0+)?)?Z?$")
 """The time of day that a date has for want of one."""
 _OPEN_SPAN = re.compile(
@@ -83,6 +85,8 @@ _MONTH_NAME = re.compile(rf"\b(?!(?:may|mar|mars|march)\b)(?i:{_NAME})\b")
 
 def month_of(cell: str) -> str:
     """The month of a year that a cell consists of, as "2025-07"; "" if it holds anything else."""
+    if turned := _YEAR_AND_MONTH.fullmatch(cell.strip()):
+        return f"{turned['year']}-{MONTHS[turned['name'].lower()]:02}"
     found = _MONTH_OF_YEAR.fullmatch(cell.strip())
     return _month(found) if found else ""
 

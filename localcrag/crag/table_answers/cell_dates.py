@@ -30,7 +30,10 @@ _MIN_COMPACT = 3
 """How many different cells must be such numbers if these are to be days: "20210704"."""
 _MIN_MONTHS = 4
 """How many months tell that the other number, which is always 1, is the day."""
-_MONTH_ONLY = re.compile(r"(?P<name>[^\W\d_]{3,10})\.? (?P<of>\d{4})|(?P<year>\d{4})-(?P<month>\d{2})")
+_MONTH_ONLY = re.compile(
+    r"(?P<name>[^\W\d_]{3,10})\.? (?P<of>\d{4})"
+    r"|(?P<year>\d{4})(?:-(?P<month>\d{2})| (?P<named>[^\W\d_]{3,10})\.?)"
+)
 _SPAN = re.compile(r"(?P<begin>\d{4}-\d\d-\d\d(?: \d\d:\d\d)?) to \d[\d: -]*(?: .{1,40})?")
 """When something begins and ends, as the events of a calendar are read."""
 _LATEST_SHORT_YEAR = 68
@@ -89,7 +92,8 @@ def _compact(cells: Sequence[str]) -> tuple[date, ...] | None:
 def _date(text: str, *, day_first: bool) -> tuple[bool, date]:
     """Whether a cell tells no more than a month, and its date; raises ValueError or KeyError for no date."""
     if match := _MONTH_ONLY.fullmatch(text):
-        month = MONTHS[match["name"].casefold()] if match["name"] else int(match["month"])
+        name = match["name"] or match["named"]
+        month = MONTHS[name.casefold()] if name else int(match["month"])
         return True, date(int(match["of"] or match["year"]), month, 1)
     if match := _SLASHED.fullmatch(text):
         first, second = int(match["first"]), int(match["second"] or match["dashed"])

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 
 _TOTAL_ASKED = re.compile(
-    r"(?<!\ba )\b(?:total|totals)\b|\b(?:altogether|in all|all together|in sum|sum of|adds? up|added up)\b"
+    r"(?<!\ba )\b(?:total|totals)\b|\b(?:altogether|in all|all together|in sum|sum of|add(?:s|ed|ing)? up)\b"
     r"|\b(?:in|during|over) the (?:whole|entire)\b"
     r"|\bfor the (?:whole|entire) (?:of|year|month|quarter|period)\b"
     r"|\bthe (?:mean|average) [^\W\d]+ [^\W\d]+"
-    r"|\btogether\W*$|\b(?:insgesamt|zusammen|gesamtsumme|summe)\b|\bau total\b|\ben total\b|\bin totale\b",
+    r"|\ball(?: [^\W\d]+){1,6} together\b|\btogether\W*$"
+    r"|\b(?:insgesamt|zusammen|gesamtsumme|summe)\b|\bau total\b|\ben total\b|\bin totale\b",
     re.IGNORECASE,
 )
 """How a question says that it asks for a sum or a mean: in English, German, French, Spanish, Italian."""
