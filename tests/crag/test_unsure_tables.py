@@ -156,6 +156,16 @@ def test_the_probability_of_a_query_is_scaled(scale: Scale | None, sure: bool) -
     assert found and found[0].computation.value == "19.9" and found[1] is sure
 
 
+@pytest.mark.parametrize(("scale", "value"), [(None, "1"), (Scale(1.0, 1.0), "4")])
+def test_a_trusted_query_is_taken_as_it_is(scale: Scale | None, value: str) -> None:
+    """Without a scale what the question says beside it becomes a condition."""
+    question = "For how many bats (grey bat included) is there a line?"
+    state, rows = asked(question, ("SELECT COUNT(*)", 0.7))
+    state = replace(state, adapters=replace(state.adapters, query_scale=scale))
+    _, found = drained(compute_unsure(state, rows))
+    assert found and found[0].computation.value == value
+
+
 def test_words_that_were_left_out_are_named_unless_the_model_agrees() -> None:
     for probability, are_named in ((0.1, True), (0.4, False)):
         state, rows = asked(SPECIES, (IN_TREES, probability))
