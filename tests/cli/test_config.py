@@ -136,7 +136,8 @@ def test_names_complete(fresh_home: Path) -> None:
         assert completed(home, command) == ["minutes", "papers", "plans"], command
     for command in (["threads", "show"], ["threads", "delete"], ["chat", "--thread"]):
         assert completed(home, command) == ["keys"], command  # the other one would need quotation marks
-    assert completed(home, ["ask", "--model"]) == ["smollm2-135m-instruct"]
+    models = ["smollm2-135m-instruct", "qwen2.5-coder-1.5b-instruct"]
+    assert completed(home, ["ask", "--model"]) == models
     assert completed(home, ["ask", "--evaluator"], "n") == ["none"]
     assert "none" in completed(home, ["ask", "--adapter"])
     assert completed(home, ["config", "set"], "loop.pa") == ["loop.passages", "loop.parts"]

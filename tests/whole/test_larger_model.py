@@ -48,8 +48,8 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LlamaCppModel]:
     [
         ("How many wind farms stand in the sea?", "SELECT COUNT(*) WHERE \"Meer\" = 'ja'"),
         ("Which one is the oldest?", 'SELECT "Name" ORDER BY "Baujahr" ASC LIMIT 1'),
-        ("Welcher Windpark auf dem Land hat die meisten Anlagen?",
-         'SELECT "Name" WHERE "Meer" = \'nein\' ORDER BY "Anlagen" DESC LIMIT 1'),
+        ("Welcher Windpark im Meer hat die meisten Anlagen?",
+         'SELECT "Name" WHERE "Meer" = \'ja\' ORDER BY "Anlagen" DESC LIMIT 1'),
         ("Quelle est la puissance totale des parcs en mer ?", 'SELECT SUM("MW") WHERE "Meer" = \'ja\''),
     ],
 )  # fmt: skip

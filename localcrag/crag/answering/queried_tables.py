@@ -46,8 +46,8 @@ MAX_TABLES = 2
 LIKELY = 0.65
 """The probability of a query from which on no other table is read."""
 TRUSTED = 0.8
-"""The probability, on a fitted scale, of a query that is taken as it is. Of 31 such over files as packages ship
-them 27 gave what was asked for; words of the question would have made one of them worse, and none better."""
+"""The probability, on a fitted scale, of a query that is taken as it is. Of 31 such over files of packages
+27 gave what was asked for; words of the question would have made one of them worse, and none better."""
 WEIGHT_OF_TEXT = 1.5
 """How much more a query weighs that asks for a text of its table, beside one over another table."""
 MAX_LOOKED_AT, MAX_FOUND_ELSEWHERE = 6, 12
