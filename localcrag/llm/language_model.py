@@ -38,6 +38,8 @@ _MAX_FORKS = 16
 """The most prompts that are read side by side."""
 _BATCH_TOKENS, _STEP_TOKENS = 2048, 512
 """The most tokens that are handed to llama.cpp at once, and that it computes at once."""
+_REPACKED = 2
+"""The number of Q4_0 in GGUF, whose weights llama.cpp brings into another order when it loads them."""
 _MIN_ANSWER_TOKENS = 16
 """The tokens that must be free in the context for a stream to begin."""
 
@@ -135,7 +137,13 @@ class LlamaCppModel(LazyModel["_LoadedModel"]):
         from localcrag.llm.llama_context import Context, ContextSize
 
         adapter = self.adapter_info
-        model = Model(self.info.path, gpu_layers=self._gpu_layers, adapter=adapter.path if adapter else None)
+        repacked = sum(tensor.kind == _REPACKED for tensor in self.info.tensors)
+        model = Model(
+            self.info.path,
+            gpu_layers=self._gpu_layers,
+            adapter=adapter.path if adapter else None,
+            mapped=2 * repacked < len(self.info.tensors),
+        )
         if not (model.writes_left_to_right and model.endings):
             model.close()
             raise ModelFileError(

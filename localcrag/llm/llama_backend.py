@@ -155,6 +155,8 @@ class Model:
         gpu_layers: the number of layers to put on a GPU.
         adapter: the GGUF file of a LoRA adapter that all contexts of this model use; it must have passed
             :func:`localcrag.llm.model_file_checks.require_adapter`.
+        mapped: whether the file is mapped into memory. Weights that llama.cpp repacks would then lie there
+            twice while they are loaded: of a file of 1.1 GB 1.9 GB are taken at the peak, and 1.2 GB if not.
 
     Attributes:
         handle: llama.cpp's pointer.
@@ -163,12 +165,16 @@ class Model:
         context_train: the window in tokens that the model was trained for.
     """
 
-    def __init__(self, path: Path, *, gpu_layers: int = 0, adapter: Path | None = None) -> None:
+    def __init__(
+        self, path: Path, *, gpu_layers: int = 0, adapter: Path | None = None, mapped: bool = True
+    ) -> None:
         _initialise_backend()
         error_lines.clear()
         params = llama.llama_model_default_params()
         params.n_gpu_layers = gpu_layers
         params.use_extra_bufts = not uses_amx()
+        if params.use_extra_bufts and not mapped:
+            params.load_mode = llama.LLAMA_LOAD_MODE_NONE
         self.handle = _loaded(path, params)
         if not self.handle:
             raise ModelFileError(

@@ -72,6 +72,16 @@ def test_a_model_in_a_package_is_found_without_an_import_and_requantised_once(
     assert [path.suffix for path in made.parent.iterdir() if path.suffix == ".part"] == []
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc tells what is mapped")
+def test_weights_that_are_repacked_do_not_lie_in_memory_twice(carried: PackagedModel, tmp_path: Path) -> None:
+    """The file of a model in Q4_0 is read and not mapped, where llama.cpp repacks; any other is mapped."""
+    requantised = Registry(tmp_path / "home").resolve(NAME)
+    for file, is_mapped in ((carried.file, True), (requantised, llama_backend.uses_amx())):
+        with LlamaCppModel(file, context=256, threads=1) as model:
+            model.load()
+            assert (str(file) in Path("/proc/self/maps").read_text()) is is_mapped
+
+
 def test_a_file_that_is_not_the_one_of_the_manifest_is_not_used(
     carried: PackagedModel, tmp_path: Path
 ) -> None:
