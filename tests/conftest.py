@@ -70,7 +70,7 @@ def a_shell_without_wishes() -> Iterator[None]:
 def the_larger_model_is_not_there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Its first part lies behind an empty package of that name, here and in the processes of the tests.
 
-    With it each process that asks a question over a table would take two gigabytes of memory at the peak.
+    With it each process that asks a question over a table would take a gigabyte more of memory.
     """
     folder = tmp_path_factory.mktemp("without-the-larger-model")
     (folder / f"{LARGE_PART}.py").touch()
