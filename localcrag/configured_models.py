@@ -153,7 +153,7 @@ class ConfiguredModels:
             )
         return next((e for e in named if (base := entries.get(e.base)) and base.installed), None)
 
-    @property
+    @cached_property
     def query_scale(self) -> Scale | None:
         """The scale of the probabilities of queries, if the file of the adapter has one.
 
@@ -164,7 +164,7 @@ class ConfiguredModels:
         fitted = read_metadata(self.queries.path).numbers(QUERIES_SCALE_KEY) if self.queries else ()
         return Scale(*fitted) if len(fitted) == len(fields(Scale)) else None
 
-    @property
+    @cached_property
     def reads_all_languages(self) -> bool:
         """Whether questions over tables are read in other languages than English, too.
 

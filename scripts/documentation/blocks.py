@@ -119,7 +119,8 @@ def models_table() -> str:
     for entry in entries:
         card = f"[{entry['name']}]({REPOSITORY}/blob/main/models/{Path(entry['file']).stem}.md)"
         if "package" in entry:
-            card = f"{entry['name']} (package `{entry['package']}`)"
+            package = entry["package"].format(part=f"{{1..{entry.get('parts')}}}")
+            card = f"{entry['name']} (package `{package}`)"
         rows.append(f"| {card} | {entry['role']} | {entry['bytes'] / 1e6:.1f} MB | {entry['description']} |")
     return "\n".join(rows) + "\n"
 
