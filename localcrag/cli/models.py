@@ -78,12 +78,11 @@ def _fitness_word(state: CommandState, entry: ModelEntry) -> str | None:
     """The verdict of a language model's check, "unchecked" or "unreadable"; None for other files."""
     from localcrag.fitness.fitness_verdicts import fitness_of_model
     from localcrag.llm.model_entry import Role
-    from localcrag.llm.registry import MODEL_CACHE
-    from localcrag.llm.requantise import is_ready
+    from localcrag.llm.registry import Registry
 
     if entry.role is not Role.LANGUAGE or not entry.path.is_file():
         return None
-    if entry.parts and not is_ready(entry, state.settings.home / MODEL_CACHE):
+    if entry.parts and not Registry(state.settings.home).is_ready(entry):
         return "unchecked"
     try:
         result = _models_with(state, entry.name, None).fitness

@@ -30,10 +30,8 @@ from localcrag.errors import ModelError, ModelFileError, ModelNotFound
 from localcrag.llm.gguf import read_metadata
 from localcrag.llm.model_entry import ModelEntry, Role, existing_file, sha256
 from localcrag.llm.model_file_checks import ADAPTER_BASE_KEY
-from localcrag.llm.requantise import requantised
+from localcrag.llm.requantise import is_made, requantised
 
-MODEL_CACHE = Path("cache") / "models"
-"""The folder, in a home, of the models that are made of others."""
 _FURTHER_KEYS = ("package", "requantise", "base", "base_sha256", "parts")
 """The keys of a manifest that only some models have."""
 
@@ -82,6 +80,15 @@ class Registry:
         )
         return next(fitting, None)
 
+    @property
+    def _made(self) -> Path:
+        """The folder of the models that are made of others."""
+        return self.home / "cache" / "models"
+
+    def is_ready(self, entry: ModelEntry) -> bool:
+        """Whether nothing has to be made of a model's file before it is used, or that was done."""
+        return not entry.requantise or is_made(entry, self._made)
+
     def resolve(self, name_or_file: str) -> Path:
         """The file of a model given by name or by path, ready for use.
 
@@ -91,7 +98,7 @@ class Registry:
         entries = {entry.name: entry for entry in self.entries()}
         if entry := entries.get(name_or_file):
             if entry.requantise:
-                return requantised(entry, self.home / MODEL_CACHE)
+                return requantised(entry, self._made)
             return existing_file(entry)
         if path := _file(name_or_file):
             return path

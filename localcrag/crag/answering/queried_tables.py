@@ -141,26 +141,25 @@ def answered_by(read: ReadQuery) -> QueriedTable | None:
     is_whole = own == read.query and not missing and not _is_doubtful(own, read)
     completed = with_conditions(own, missing) if missing else None
     for query in filter(None, (completed, own, without_mention(own, read.question))):
-        try:
-            answer = answer_of(query, result_of(query, read.table), read.table)
-        except QueryError:
-            continue
-        if answer is not None:
+        if (answer := _answer(query, read.table)) is not None:
             return QueriedTable(query, answer, read.probability, is_whole and query == own)
     return None
 
 
 def _as_it_is(read: ReadQuery) -> QueriedTable | None:
     """What the model's own query gives, without what words of the question would mend; None if nothing."""
-    if repeats_name(read.query):
-        return None
-    try:
-        answer = answer_of(read.query, result_of(read.query, read.table), read.table)
-    except QueryError:
-        return None
+    answer = None if repeats_name(read.query) else _answer(read.query, read.table)
     if answer is None:
         return None
     return QueriedTable(read.query, answer, read.probability, not _is_doubtful(read.query, read))
+
+
+def _answer(query: TableQuery, table: QueryTable) -> ComputedAnswer | None:
+    """What a query gives; None if it gives nothing, or the table does not have what it asks for."""
+    try:
+        return answer_of(query, result_of(query, table), table)
+    except QueryError:
+        return None
 
 
 def _is_doubtful(query: TableQuery, read: ReadQuery) -> bool:

@@ -85,7 +85,7 @@ def run(job: Job) -> None:
 def _export_tables(job: Job, model: AdaptedLlama, path: Path, base: Base) -> None:
     """Write the adapter for questions over tables, with the scale of its probabilities on tables held out."""
     words, known = tables_words(base.name), TABLES_LANGUAGES.get(base.name, ())
-    _write_adapter(job, model, path, words, languages=known)
+    _write_adapter(base, model, path, words, languages=known)
     questions = list(table_measure.questions_for_scale(job.data)) if job.data.is_dir() else []
     if not questions:
         return
@@ -94,7 +94,7 @@ def _export_tables(job: Job, model: AdaptedLlama, path: Path, base: Base) -> Non
     for row in table_measure.rows([each for each in asked if each.label != NO_QUERY]):
         print(f"{row.method}: {', '.join(f'{name} {value:.2f}' for name, value in row.figures.items())}")
     scale: Measured = {QUERIES_SCALE_KEY: astuple(table_measure.scale_of(asked))}
-    _write_adapter(job, model, path, words, scale, known)
+    _write_adapter(base, model, path, words, scale, known)
 
 
 def _export_evaluator(job: Job, model: CrossEncoder, path: Path) -> None:
@@ -125,7 +125,7 @@ def _adapted(job: Job) -> AdaptedLlama:
 def _export_adapter(job: Job, model: AdaptedLlama, path: Path, judge: Path | None) -> None:
     """Write the adapter, with its fusion with the evaluator if the data are a folder."""
     base = base_of(job.base)
-    _write_adapter(job, model, path, ADAPTER_WORDS)
+    _write_adapter(base, model, path, ADAPTER_WORDS)
     if judge is None or job.data.is_file():
         return
     material = measure.material_of(job.data, FUSION_QUESTIONS, fitting=True)
@@ -151,19 +151,18 @@ def _export_adapter(job: Job, model: AdaptedLlama, path: Path, judge: Path | Non
         "localcrag.fusion.band.lower": band.lower,
         "localcrag.strips.weights": astuple(strip_fusion_of(strips)),
     }
-    _write_adapter(job, model, path, ADAPTER_WORDS, fitted)
+    _write_adapter(base, model, path, ADAPTER_WORDS, fitted)
 
 
 def _write_adapter(
-    job: Job,
+    base: Base,
     model: AdaptedLlama,
     path: Path,
     words: str,
     fitted: Measured | None = None,
     languages: tuple[str, ...] = (),
 ) -> None:
-    """Write an adapter for the base of a job under the name of its file, with what was fitted for it."""
-    base = base_of(job.base)
+    """Write an adapter for a base under the name of its file, with what was fitted for it."""
     measured: Measured = {ADAPTER_BASE_KEY: base.sha256, **(fitted or {})}
     about = About(path.stem, words, base=(base.name, base.url), languages=languages, measured=measured)
     shape = model.shape
