@@ -90,10 +90,29 @@ def _add_sources(parser: argparse.ArgumentParser) -> None:
         "--teacher", type=Path, help="an evaluator GGUF whose probabilities are aimed at beside the labels"
     )
     parser.add_argument(
+        "--tasks",
+        type=_shares,
+        metavar="TASK=SHARE,…",
+        help="how often `chat` draws grade, answer, condense, claim and rewrite (default: mostly grades)",
+    )
+    parser.add_argument(
         "--manuals",
         type=Path,
         help="a folder of manuals, in a folder for each program; what their headings imply is asked",
     )
+
+
+def _shares(text: str) -> dict[str, float]:
+    """The shares of the chat model's tasks, of "grade=0.2,answer=0.8"; those not named are not drawn."""
+    from .chat_tasks import TASK_SHARES
+
+    try:
+        shares = {name: float(share) for name, share in (part.split("=") for part in text.split(","))}
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not TASK=SHARE,…") from None
+    if set(shares) - set(TASK_SHARES) or min(shares.values()) < 0 or not sum(shares.values()):
+        raise argparse.ArgumentTypeError(f"shares above 0 of {', '.join(TASK_SHARES)} are needed")
+    return shares
 
 
 def _add_stage_options(parser: argparse.ArgumentParser) -> None:
@@ -240,6 +259,7 @@ def _job(chosen: argparse.Namespace) -> Job:
         switched=chosen.switched,
         teacher=chosen.teacher,
         manuals=chosen.manuals,
+        tasks=chosen.tasks,
     )
 
 

@@ -18,16 +18,21 @@ from .base_model import LARGE, PACKAGED
 from .data import DataError
 from .evaluator_base import ENGLISH_EVALUATOR, MULTILINGUAL_EVALUATOR
 
-ADAPTER = "localcrag-chat-v2"
-ADAPTER_WORDS = (
-    "Adapter that makes SmolLM2-135M-Instruct judge passages, write search lines, complete follow-ups, and "
-    "answer from evidence with citations, or decline."
-)
+CHAT_ADAPTERS = {LARGE: "localcrag-chat-large-v1", PACKAGED: "localcrag-chat-v2"}
+"""The adapters for every task of the loop, by their base."""
 TABLES_ADAPTERS = {LARGE: "localcrag-tables-large-v1", PACKAGED: "localcrag-tables-v1"}
 """The adapters that read questions over tables, by their base, the best first."""
 TABLES_LANGUAGES = {LARGE: ("en", "de", "fr", "es", "it", "nl"), PACKAGED: ("en",)}
 """The languages of the questions that they have learnt from."""
 _BASES = {LARGE: "Qwen2.5-Coder-1.5B-Instruct", PACKAGED: "SmolLM2-135M-Instruct"}
+
+
+def chat_words(base: str) -> str:
+    """What the adapter for every task of the loop of a base says of itself."""
+    return (
+        f"Adapter that makes {_BASES.get(base, base)} judge passages, write search lines, complete "
+        "follow-ups, and answer from evidence with citations, or decline."
+    )
 
 
 def tables_words(base: str) -> str:
@@ -49,7 +54,7 @@ def write_manifest(models: Path) -> None:
     shipped = tomllib.loads((embedded_folder() / "manifest.toml").read_text("utf-8"))["model"]
     tables = [table for table in shipped if "package" in table]
     known = (
-        (ADAPTER, Role.ADAPTER),
+        *((name, Role.ADAPTER) for name in CHAT_ADAPTERS.values()),
         *((name, Role.QUERIES) for name in TABLES_ADAPTERS.values()),
         (ENGLISH_EVALUATOR, Role.EVALUATOR),
         (MULTILINGUAL_EVALUATOR, Role.EVALUATOR),

@@ -14,7 +14,7 @@ from pathlib import Path
 import torch
 
 from ..base_model import base_of
-from ..chat_tasks import ChatTasks
+from ..chat_tasks import TASK_SHARES, ChatTasks
 from ..chat_training import STEP_SIZES, begun, course, row_batches
 from ..data import Example, Record, read_questions, tidy
 from ..drawn import in_rounds, read_rows, save_rows
@@ -24,6 +24,7 @@ from ..labelled_documents import document_folders, read_labelled_documents
 from ..packed_rows import Decisions, Row, rows
 from ..pairs import CHAT_MIXTURE
 from ..training_loop import Budget, train
+from ..verbalised import read_said
 from ..written_answers import document_answers, read_answers
 
 PEAK_RATE, FINE_TUNING_RATE = 5e-4, 2e-4
@@ -83,8 +84,8 @@ def _tasks(job: Job, seed: int) -> ChatTasks:
     records = _unseen(read_questions(job.data), held_out)
     groups = mined(job, seed + 1, CHAT_MIXTURE)
     asked = [each for each in read_labelled_documents(document_folders(job.data)) if not each.held_out]
-    answers = [*read_answers(job.data, examples), *document_answers(asked)]
-    return ChatTasks(examples, records, groups, answers, rng)
+    answers = [*read_answers(job.data, examples), *document_answers(asked, read_said(job.said))]
+    return ChatTasks(examples, records, groups, answers, rng, job.tasks or TASK_SHARES)
 
 
 def _unseen(records: Sequence[Record], held_out: Sequence[Example]) -> list[Record]:

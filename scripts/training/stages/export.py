@@ -33,7 +33,14 @@ from ..data import USER, Example
 from ..evaluator_base import ENGLISH_EVALUATOR
 from ..gguf_files import About, Measured, write_adapter
 from ..job import Job, StageError, examples_of
-from ..manifest import ADAPTER, ADAPTER_WORDS, TABLES_ADAPTERS, TABLES_LANGUAGES, tables_words, write_manifest
+from ..manifest import (
+    CHAT_ADAPTERS,
+    TABLES_ADAPTERS,
+    TABLES_LANGUAGES,
+    chat_words,
+    tables_words,
+    write_manifest,
+)
 from ..pair_tokenizer import PairTokenizer
 from ..product_evaluator import product_evaluator
 from ..shipping import export_evaluator, restored_evaluator
@@ -69,7 +76,7 @@ def run(job: Job) -> None:
         if judge:
             _export_evaluator(job, judge, made / f"{judge.base.evaluator}.gguf")
         if is_adapted:
-            _export_adapter(job, _adapted(job), made / f"{ADAPTER}.gguf", _evaluator_beside(job, made))
+            _export_adapter(job, made, base_of(job.base))
         if trained := load(job.tables):
             base = base_of(job.base)
             model = AdaptedLlama.restored(base.file, trained["model"])
@@ -113,19 +120,20 @@ def _evaluator_beside(job: Job, made: Path) -> Path | None:
     return next((path for folder in folders if (path := folder / f"{ENGLISH_EVALUATOR}.gguf").exists()), None)
 
 
-def _adapted(job: Job) -> AdaptedLlama:
+def _adapted(job: Job, base: Path) -> AdaptedLlama:
     """The base with the adapters that were trained, else with those of `init`."""
-    base = base_of(job.base).file
     if trained := load(job.chat):
         return AdaptedLlama.restored(base, trained["model"])
     assert job.init is not None
     return AdaptedLlama.with_adapter(base, job.init)
 
 
-def _export_adapter(job: Job, model: AdaptedLlama, path: Path, judge: Path | None) -> None:
-    """Write the adapter, with its fusion with the evaluator if the data are a folder."""
-    base = base_of(job.base)
-    _write_adapter(base, model, path, ADAPTER_WORDS)
+def _export_adapter(job: Job, made: Path, base: Base) -> None:
+    """Write the adapter below `made`, with its fusion with the evaluator if the data are a folder."""
+    model, judge = _adapted(job, base.file), _evaluator_beside(job, made)
+    words = chat_words(base.name)
+    path = made / f"{CHAT_ADAPTERS.get(base.name, CHAT_ADAPTERS[PACKAGED])}.gguf"
+    _write_adapter(base, model, path, words)
     if judge is None or job.data.is_file():
         return
     material = measure.material_of(job.data, FUSION_QUESTIONS, fitting=True)
@@ -151,7 +159,7 @@ def _export_adapter(job: Job, model: AdaptedLlama, path: Path, judge: Path | Non
         "localcrag.fusion.band.lower": band.lower,
         "localcrag.strips.weights": astuple(strip_fusion_of(strips)),
     }
-    _write_adapter(base, model, path, ADAPTER_WORDS, fitted)
+    _write_adapter(base, model, path, words, fitted)
 
 
 def _write_adapter(
