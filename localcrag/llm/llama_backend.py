@@ -1,7 +1,8 @@
 """The llama.cpp backend: its start, its log, and models with their vocabulary.
 
 This is the one module that imports llama_cpp; :mod:`localcrag.llm.llama_context` takes it from here. A
-:class:`Model` is a loaded GGUF; it is freed by ``close()``, at the latest when it is garbage-collected.
+:class:`Model` is a loaded GGUF; it is freed by ``close()``, at the latest when it is garbage-collected. Those
+of one file share its weights, so that two adapters over a base take its memory once.
 llama.cpp's last error lines are kept instead of being written to stderr, so that an error can quote them.
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
+import threading
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -147,6 +149,59 @@ def _loaded(path: Path, params: Any) -> Any:
         )
 
 
+class _Weights:
+    """The weights of a file in memory, and the adapters over them; freed when its last user is gone."""
+
+    def __init__(self, key: _FileKey, handle: Any) -> None:
+        self._key, self.handle, self.users = key, handle, 0
+        self.adapters = dict[_FileKey, Any]()
+
+    def release(self) -> None:
+        """One user less."""
+        with _sharing:
+            self.users -= 1
+            if not self.users:
+                del _in_memory[self._key]
+                llama.llama_model_free(self.handle)
+
+
+_FileKey = tuple[int, ...]
+_sharing = threading.RLock()
+"""Held while weights are loaded, shared or freed; a collected model frees its own at any time."""
+_in_memory: dict[_FileKey, _Weights] = {}
+
+
+def _identity(path: Path) -> _FileKey:
+    """What tells a file from any other, and from itself before it was replaced. Raises ModelFileError."""
+    try:
+        about = path.stat()
+    except OSError as error:
+        raise ModelFileError(f"{path.name} cannot be read: {error.strerror}.") from error
+    return about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns
+
+
+def _weights_of(path: Path, gpu_layers: int, mapped: bool) -> _Weights:
+    """The weights of a file for one more user, loaded if they are not in memory. Raises ModelFileError."""
+    key = (*_identity(path), gpu_layers, mapped)
+    with _sharing:
+        if key not in _in_memory:
+            error_lines.clear()
+            params = llama.llama_model_default_params()
+            params.n_gpu_layers = gpu_layers
+            params.use_extra_bufts = not uses_amx()
+            if params.use_extra_bufts and not mapped:
+                params.load_mode = llama.LLAMA_LOAD_MODE_NONE
+            handle = _loaded(path, params)
+            if not handle:
+                raise ModelFileError(
+                    f"llama.cpp cannot load {path.name}{last_errors()}.",
+                    hint="Its architecture may be newer than this llama.cpp, or memory may be short.",
+                )
+            _in_memory[key] = _Weights(key, handle)
+        _in_memory[key].users += 1
+        return _in_memory[key]
+
+
 class Model:
     """A loaded model and its vocabulary.
 
@@ -160,7 +215,7 @@ class Model:
 
     Attributes:
         handle: llama.cpp's pointer.
-        adapter: llama.cpp's pointer of the adapter, or None. It is freed with the model.
+        adapter: llama.cpp's pointer of the adapter, or None. It is freed with the weights.
         size: the number of tokens in the vocabulary.
         context_train: the window in tokens that the model was trained for.
     """
@@ -169,19 +224,9 @@ class Model:
         self, path: Path, *, gpu_layers: int = 0, adapter: Path | None = None, mapped: bool = True
     ) -> None:
         _initialise_backend()
-        error_lines.clear()
-        params = llama.llama_model_default_params()
-        params.n_gpu_layers = gpu_layers
-        params.use_extra_bufts = not uses_amx()
-        if params.use_extra_bufts and not mapped:
-            params.load_mode = llama.LLAMA_LOAD_MODE_NONE
-        self.handle = _loaded(path, params)
-        if not self.handle:
-            raise ModelFileError(
-                f"llama.cpp cannot load {path.name}{last_errors()}.",
-                hint="Its architecture may be newer than this llama.cpp, or memory may be short.",
-            )
-        self._free = weakref.finalize(self, llama.llama_model_free, self.handle)
+        self._weights = _weights_of(path, gpu_layers, mapped)
+        self.handle = self._weights.handle
+        self._free = weakref.finalize(self, self._weights.release)
         self.adapter = self._load_adapter(adapter) if adapter else None
         self._vocab = llama.llama_model_get_vocab(self.handle)
         self._buffer = ctypes.create_string_buffer(512)
@@ -190,6 +235,10 @@ class Model:
 
     def _load_adapter(self, path: Path) -> Any:
         """Load an adapter, which a context must find loaded when it is made. Raises ModelFileError."""
+        known, key = self._weights.adapters, _identity(path)
+        if key in known:
+            return known[key]
+        error_lines.clear()
         with ThreadPoolExecutor(1, "llama") as pool:
             adapter = pool.submit(llama.llama_adapter_lora_init, self.handle, str(path).encode()).result()
         if not adapter:
@@ -198,10 +247,11 @@ class Model:
                 f"llama.cpp cannot load the adapter {path.name}{last_errors()}.",
                 hint="Convert it again with llama.cpp's convert_lora_to_gguf.py, or take --adapter none.",
             )
+        known[key] = adapter
         return adapter
 
     def close(self) -> None:
-        """Free the weights, and those of the adapter."""
+        """Free the weights, and those of the adapter, unless another model uses them."""
         self._free()
 
     @cached_property

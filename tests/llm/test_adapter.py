@@ -158,6 +158,31 @@ def test_an_adapter_changes_the_choices_and_leaves_with_its_model(base: Path, ad
     assert probabilities(None) == plain and probabilities(adapter) == adapted
 
 
+def test_two_adapters_over_a_base_share_its_weights_and_nothing_else(
+    base: Path, adapter: Path, tmp_path: Path
+) -> None:
+    other = write_lora(tmp_path / "other.gguf", random_pairs(seed=9))
+
+    def probabilities(model: LlamaCppModel) -> list[float]:
+        choices = model.choose([grading(text) for text in TEXTS], ("yes", "no"))
+        return [choice.probabilities[0] for choice in choices if isinstance(choice, Choice)]
+
+    alone = []
+    for file in (None, adapter, other):
+        with opened(base, file) as model:
+            alone.append(probabilities(model))
+    with opened(base) as plain, opened(base, adapter) as one, opened(base, other) as two:
+        together = [probabilities(model) for model in (plain, one, two)]
+        loaded = [model._resident.model for model in (plain, one, two) if model._resident]
+        assert len({model.handle for model in loaded}) == 1, "the weights are in memory once"
+        plain.close()
+        one.close()
+        last = probabilities(two)
+    assert last == pytest.approx(alone[2], abs=1e-3), "what the others have closed is there for the last"
+    for one_alone, one_together in zip(alone, together, strict=True):
+        assert one_together == pytest.approx(one_alone, abs=1e-3)
+
+
 def test_a_model_that_was_closed_loads_its_adapter_again(base: Path, adapter: Path) -> None:
     with opened(base, adapter) as model:
         before = model.line(grading(TEXTS[0]), max_tokens=12)
