@@ -112,8 +112,8 @@ class LanguageModel(Protocol):
         ...
 
 
-class QueryModel(Protocol):
-    """A language model that writes queries over tables."""
+class LineWriter(Protocol):
+    """A language model that writes lines with their probabilities: queries, or what evidence tells."""
 
     @property
     def tokens(self) -> Tokens:

@@ -19,6 +19,7 @@ class Role(StrEnum):
     EVALUATOR = "evaluator"
     ADAPTER = "adapter"
     QUERIES = "queries"
+    READER = "reader"
 
 
 @dataclass(frozen=True, slots=True)

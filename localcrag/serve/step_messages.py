@@ -12,6 +12,7 @@ from localcrag.events import (
     Discovered,
     Divided,
     Event,
+    EvidenceRead,
     Gathered,
     Graded,
     Optimizing,
@@ -48,6 +49,8 @@ def step_message(event: Event) -> str:
             return f"{'sent to' if event.sent else 'not sent to'} the web: “{event.query}”"
         case PageRead():
             return f"read {event.url}"
+        case EvidenceRead():
+            return f"read {_count(event.strips, 'strip')} of evidence"
         case Gathered():
             return f"chose {_count(len(event.evidence), 'piece')} of evidence; writing the answer"
         case Degraded():

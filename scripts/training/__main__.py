@@ -14,6 +14,7 @@ from localcrag.errors import LocalCragError, UsageError
 
 if TYPE_CHECKING:
     from .job import Job
+    from .result_row import Row
 
 DEFAULT_MINUTES = 30.0
 BLEND_SHARE = 0.3
@@ -90,29 +91,10 @@ def _add_sources(parser: argparse.ArgumentParser) -> None:
         "--teacher", type=Path, help="an evaluator GGUF whose probabilities are aimed at beside the labels"
     )
     parser.add_argument(
-        "--tasks",
-        type=_shares,
-        metavar="TASK=SHARE,…",
-        help="how often `chat` draws grade, answer, condense, claim and rewrite (default: mostly grades)",
-    )
-    parser.add_argument(
         "--manuals",
         type=Path,
         help="a folder of manuals, in a folder for each program; what their headings imply is asked",
     )
-
-
-def _shares(text: str) -> dict[str, float]:
-    """The shares of the chat model's tasks, of "grade=0.2,answer=0.8"; those not named are not drawn."""
-    from .chat_tasks import TASK_SHARES
-
-    try:
-        shares = {name: float(share) for name, share in (part.split("=") for part in text.split(","))}
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not TASK=SHARE,…") from None
-    if set(shares) - set(TASK_SHARES) or min(shares.values()) < 0 or not sum(shares.values()):
-        raise argparse.ArgumentTypeError(f"shares above 0 of {', '.join(TASK_SHARES)} are needed")
-    return shares
 
 
 def _add_stage_options(parser: argparse.ArgumentParser) -> None:
@@ -174,6 +156,9 @@ def _add_measure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--tables", type=Path, metavar="ADAPTER", help="measure only this adapter for questions over tables"
+    )
+    parser.add_argument(
+        "--reader", type=Path, metavar="ADAPTER", help="measure only this adapter that reads evidence"
     )
     parser.add_argument("--all-rules", action="store_true", help="compare more ways to order and to rewrite")
     parser.add_argument(
@@ -259,7 +244,6 @@ def _job(chosen: argparse.Namespace) -> Job:
         switched=chosen.switched,
         teacher=chosen.teacher,
         manuals=chosen.manuals,
-        tasks=chosen.tasks,
     )
 
 
@@ -280,6 +264,9 @@ def _measure(chosen: argparse.Namespace) -> None:
         raise UsageError(f"no data folder at {chosen.data}")
     if chosen.tables:
         _measure_tables(chosen)
+        return
+    if chosen.reader:
+        _measure_reader(chosen)
         return
     plan = measure.Plan(
         data=chosen.data,
@@ -303,7 +290,7 @@ def _measure_tables(chosen: argparse.Namespace) -> None:
     """Measure an adapter for questions over tables on the tables held out from training."""
     from localcrag.loaded_models import QUERY_CONTEXT_TOKENS
 
-    from . import bars, table_measure
+    from . import table_measure
     from .base_model import base_of
 
     if not chosen.tables.is_file():
@@ -311,9 +298,37 @@ def _measure_tables(chosen: argparse.Namespace) -> None:
     questions = list(table_measure.held_out_questions(chosen.data))
     with base_of(chosen.base).with_adapter(chosen.tables, QUERY_CONTEXT_TOKENS) as model:
         rows = table_measure.rows(table_measure.ask(model, questions))
+    _print_figures(chosen, rows)
+
+
+def _measure_reader(chosen: argparse.Namespace) -> None:
+    """Measure an adapter that reads evidence on documents held out, and as one that writes answers."""
+    from localcrag.loaded_models import READER_CONTEXT_TOKENS
+
+    from . import chat_measure, reader_measure
+    from .base_model import LARGE, base_of
+    from .data import read_labelled, split
+    from .evaluator_base import ENGLISH_EVALUATOR
+    from .product_evaluator import product_evaluator
+
+    if not chosen.reader.is_file():
+        raise UsageError(f"no adapter at {chosen.reader}")
+    questions = reader_measure.held_out_questions(chosen.data, 2 * chosen.questions)
+    _, held_out = split(read_labelled(chosen.data))
+    judge, scale = chosen.models / f"{ENGLISH_EVALUATOR}.gguf", reader_measure.scale_in(chosen.reader)
+    base = base_of(chosen.base or Path(LARGE))
+    with base.with_adapter(chosen.reader, READER_CONTEXT_TOKENS) as model, product_evaluator(judge) as scorer:
+        rows = reader_measure.rows(reader_measure.ask(model, questions, scale))
+        rows += chat_measure.answer_rows(chosen.data, held_out, model, scorer, chosen.questions)
+    _print_figures(chosen, rows)
+
+
+def _print_figures(chosen: argparse.Namespace, rows: Sequence[Row]) -> None:
     if chosen.json:
         print(json.dumps({"figures": [asdict(row) for row in rows]}, indent=1))
     else:
+        from . import bars
+
         print(bars.figures_table(rows))
 
 

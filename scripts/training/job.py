@@ -6,7 +6,7 @@ import hashlib
 import pickle
 import random
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,8 +49,7 @@ class Job:
     peak learning rate, if it is not to be the usual one. `blend` is an evaluator GGUF whose weights export
     averages those that were trained with, of which `share` counts. `multilingual` says that the evaluator is
     that for other languages than English, and `teacher` is an evaluator GGUF whose probabilities are aimed at
-    beside the labels. `manuals` is a folder of manuals whose headings are asked about. `tasks` are the shares
-    of the chat model's tasks, if they are not to be the usual ones.
+    beside the labels. `manuals` is a folder of manuals whose headings are asked about.
     """
 
     data: Path
@@ -70,7 +69,6 @@ class Job:
     switched: float = SWITCHED_QUESTIONS
     teacher: Path | None = None
     manuals: Path | None = None
-    tasks: Mapping[str, float] | None = None
 
     @property
     def drawn(self) -> Path | None:
@@ -111,6 +109,11 @@ class Job:
     def said(self) -> Path:
         """The full sentences that the stage `verbalise` leaves."""
         return self.out / "verbalised.jsonl"
+
+    @property
+    def reader(self) -> Path:
+        """The checkpoint of the adapters that read evidence."""
+        return self.out / "reader" / "checkpoint.pt"
 
     @property
     def tables(self) -> Path:

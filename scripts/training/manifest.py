@@ -18,8 +18,8 @@ from .base_model import LARGE, PACKAGED
 from .data import DataError
 from .evaluator_base import ENGLISH_EVALUATOR, MULTILINGUAL_EVALUATOR
 
-CHAT_ADAPTERS = {LARGE: "localcrag-chat-large-v1", PACKAGED: "localcrag-chat-v2"}
-"""The adapters for every task of the loop, by their base."""
+ADAPTER = "localcrag-chat-v2"
+READER = "localcrag-reader-v1"
 TABLES_ADAPTERS = {LARGE: "localcrag-tables-large-v1", PACKAGED: "localcrag-tables-v1"}
 """The adapters that read questions over tables, by their base, the best first."""
 TABLES_LANGUAGES = {LARGE: ("en", "de", "fr", "es", "it", "nl"), PACKAGED: ("en",)}
@@ -32,6 +32,14 @@ def chat_words(base: str) -> str:
     return (
         f"Adapter that makes {_BASES.get(base, base)} judge passages, write search lines, complete "
         "follow-ups, and answer from evidence with citations, or decline."
+    )
+
+
+def reader_words(base: str) -> str:
+    """What the adapter that reads evidence of a base says of itself."""
+    return (
+        f"Adapter that makes {_BASES.get(base, base)} read evidence: it says what answers a question, with "
+        "citations, or that nothing does."
     )
 
 
@@ -54,7 +62,8 @@ def write_manifest(models: Path) -> None:
     shipped = tomllib.loads((embedded_folder() / "manifest.toml").read_text("utf-8"))["model"]
     tables = [table for table in shipped if "package" in table]
     known = (
-        *((name, Role.ADAPTER) for name in CHAT_ADAPTERS.values()),
+        (ADAPTER, Role.ADAPTER),
+        (READER, Role.READER),
         *((name, Role.QUERIES) for name in TABLES_ADAPTERS.values()),
         (ENGLISH_EVALUATOR, Role.EVALUATOR),
         (MULTILINGUAL_EVALUATOR, Role.EVALUATOR),
@@ -77,7 +86,7 @@ def _table(path: Path, name: str, role: Role) -> dict[str, str | int]:
         "license": _LICENCE,
         "description": str(info.value("general.description", "")),
     }
-    if role in (Role.ADAPTER, Role.QUERIES):
+    if role in (Role.ADAPTER, Role.QUERIES, Role.READER):
         table["base"] = str(info.value("general.base_model.0.name", ""))
         table["base_sha256"] = str(info.value(ADAPTER_BASE_KEY, ""))
     return table

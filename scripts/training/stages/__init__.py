@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 STAGES = {
     "verbalise": "have the base say short answers as sentences, for `chat` to learn from",
+    "reader": "train the adapters that read evidence: what it tells, or that it does not answer",
     "chat": "train the chat model's adapters, or go on from --init",
     "evaluator": "train the evaluator, or fine-tune it from --init",
     "tables": "train the adapters that read a question over a table as a query",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import torch
@@ -38,23 +38,28 @@ def run(job: Job) -> None:
 
     Raises DataError, StageError, ShapeError (an unfit `init` or base), LocalCragError (no base).
     """
+    train_tasks(job, TASK_SHARES, job.chat)
+
+
+def train_tasks(job: Job, shares: Mapping[str, float], checkpoint: Path) -> None:
+    """Train on tasks of these shares until the budget is spent; raises as :func:`run` does."""
     torch.manual_seed(0)
     use_kernels_of_any_shape()
     base = base_of(job.base).file
     model = begun(job, base)
     size = STEP_SIZES[job.device]
-    decisions, read = _drawn(job.drawn) if job.drawn else _drawing(job, base)
+    decisions, read = _drawn(job.drawn) if job.drawn else _drawing(job, base, shares)
     if job.device == "cpu" and job.minutes >= MIN_COMPILED_MINUTES:
         model.compile_layers()
     usual = FINE_TUNING_RATE if job.init else PEAK_RATE
     budget = Budget(job.minutes, job.learning_rate or usual)
     training = course(model.to(job.device), decisions, size)
-    train(training, row_batches(read, size), budget, job.chat, reporter(0))
+    train(training, row_batches(read, size), budget, checkpoint, reporter(0))
 
 
 def draw(job: Job, file: Path, tokens: int) -> None:
     """Write what a training reads, so many tokens of it. Raises DataError, StageError, LocalCragError."""
-    decisions, read = _drawing(job, base_of(job.base).file)
+    decisions, read = _drawing(job, base_of(job.base).file, TASK_SHARES)
     save_rows(file, read, tokens, decisions, reporter(0))
 
 
@@ -64,7 +69,7 @@ def _drawn(file: Path) -> tuple[Decisions, Iterator[Row]]:
     return drawn.decisions, in_rounds(drawn.rows, random.Random(time.time_ns()))
 
 
-def _drawing(job: Job, base: Path) -> tuple[Decisions, Iterator[Row]]:
+def _drawing(job: Job, base: Path, shares: Mapping[str, float]) -> tuple[Decisions, Iterator[Row]]:
     """The tokens that decide, and rows that are drawn for ever."""
     from localcrag.llm.llama_backend import Model  # a machine that trains on what was drawn has no llama.cpp
 
@@ -72,10 +77,10 @@ def _drawing(job: Job, base: Path) -> tuple[Decisions, Iterator[Row]]:
 
     mine(job)
     tokens = ChatTokens(Model(base))
-    return tokens.decisions, rows(tokens.drawn(_tasks(job, time.time_ns())))
+    return tokens.decisions, rows(tokens.drawn(_tasks(job, time.time_ns(), shares)))
 
 
-def _tasks(job: Job, seed: int) -> ChatTasks:
+def _tasks(job: Job, seed: int, shares: Mapping[str, float]) -> ChatTasks:
     """What there is to learn from the data: of one's own pairs, only grades."""
     rng = random.Random(seed)
     examples, held_out = examples_of(job)
@@ -85,7 +90,7 @@ def _tasks(job: Job, seed: int) -> ChatTasks:
     groups = mined(job, seed + 1, CHAT_MIXTURE)
     asked = [each for each in read_labelled_documents(document_folders(job.data)) if not each.held_out]
     answers = [*read_answers(job.data, examples), *document_answers(asked, read_said(job.said))]
-    return ChatTasks(examples, records, groups, answers, rng, job.tasks or TASK_SHARES)
+    return ChatTasks(examples, records, groups, answers, rng, shares)
 
 
 def _unseen(records: Sequence[Record], held_out: Sequence[Example]) -> list[Record]:

@@ -14,16 +14,16 @@ from pathlib import Path
 
 import numpy as np
 
-from localcrag.configured_models import QUERIES_SCALE_KEY
+from localcrag.configured_models import QUERIES_SCALE_KEY, READER_SCALE_KEY
 from localcrag.crag.table_queries.table_query import NO_QUERY
 from localcrag.evaluation.statistics import Floats
 from localcrag.llm.gguf import read_metadata
 from localcrag.llm.model_file_checks import ADAPTER_BASE_KEY
 from localcrag.llm.registry import embedded_folder
-from localcrag.loaded_models import QUERY_CONTEXT_TOKENS
+from localcrag.loaded_models import QUERY_CONTEXT_TOKENS, READER_CONTEXT_TOKENS
 
 from .. import benchmarks as bench
-from .. import measure, table_measure
+from .. import measure, reader_measure, table_measure
 from ..adapted_llama import AdaptedLlama
 from ..base_model import PACKAGED, Base, base_of
 from ..calibration import Calibrated, auc, calibrate
@@ -34,10 +34,12 @@ from ..evaluator_base import ENGLISH_EVALUATOR
 from ..gguf_files import About, Measured, write_adapter
 from ..job import Job, StageError, examples_of
 from ..manifest import (
-    CHAT_ADAPTERS,
+    ADAPTER,
+    READER,
     TABLES_ADAPTERS,
     TABLES_LANGUAGES,
     chat_words,
+    reader_words,
     tables_words,
     write_manifest,
 )
@@ -55,7 +57,7 @@ STRIP_QUESTIONS = 400
 
 
 def run(job: Job) -> None:
-    """Export what has been trained: the evaluator, the chat model's adapter, that for tables.
+    """Export what has been trained: the evaluator, the chat model's adapter, the reader, that for tables.
 
     The adapter may as well be one that was exported before (`init`).
 
@@ -68,8 +70,10 @@ def run(job: Job) -> None:
     is_adapted = job.chat.exists() or bool(job.init and read_metadata(job.init).adapter)
     if judge and job.blend:
         judge.blend(job.blend, job.share)
-    if not (judge or is_adapted or job.tables.exists()):
-        raise StageError("run the stage 'evaluator', 'chat' or 'tables' first: there is no checkpoint")
+    if not (judge or is_adapted or job.tables.exists() or job.reader.exists()):
+        raise StageError(
+            "run the stage 'evaluator', 'chat', 'reader' or 'tables' first: there is no checkpoint"
+        )
     job.models.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=job.models, prefix=".making-") as folder:
         made = Path(folder)
@@ -77,6 +81,9 @@ def run(job: Job) -> None:
             _export_evaluator(job, judge, made / f"{judge.base.evaluator}.gguf")
         if is_adapted:
             _export_adapter(job, made, base_of(job.base))
+        if trained := load(job.reader):
+            base = base_of(job.base)
+            _export_reader(job, AdaptedLlama.restored(base.file, trained["model"]), made, base)
         if trained := load(job.tables):
             base = base_of(job.base)
             model = AdaptedLlama.restored(base.file, trained["model"])
@@ -87,6 +94,19 @@ def run(job: Job) -> None:
         for file in made.iterdir():
             file.replace(job.models / file.name)
     write_manifest(job.models)
+
+
+def _export_reader(job: Job, model: AdaptedLlama, made: Path, base: Base) -> None:
+    """Write the adapter that reads evidence, with the scale of its probabilities on documents held out."""
+    path, words = made / f"{READER}.gguf", reader_words(base.name)
+    _write_adapter(base, model, path, words)
+    questions = reader_measure.held_out_questions(job.data, reader_measure.SCALED_QUESTIONS)
+    with base.with_adapter(path, READER_CONTEXT_TOKENS) as reader:
+        asked = reader_measure.ask(reader, questions)
+    for row in reader_measure.rows(asked):
+        print(f"{row.method}: {', '.join(f'{name} {value:.3f}' for name, value in row.figures.items())}")
+    fitted: Measured = {READER_SCALE_KEY: astuple(reader_measure.scale_of(asked))}
+    _write_adapter(base, model, path, words, fitted)
 
 
 def _export_tables(job: Job, model: AdaptedLlama, path: Path, base: Base) -> None:
@@ -132,7 +152,7 @@ def _export_adapter(job: Job, made: Path, base: Base) -> None:
     """Write the adapter below `made`, with its fusion with the evaluator if the data are a folder."""
     model, judge = _adapted(job, base.file), _evaluator_beside(job, made)
     words = chat_words(base.name)
-    path = made / f"{CHAT_ADAPTERS.get(base.name, CHAT_ADAPTERS[PACKAGED])}.gguf"
+    path = made / f"{ADAPTER}.gguf"
     _write_adapter(base, model, path, words)
     if judge is None or job.data.is_file():
         return
