@@ -307,8 +307,9 @@ def _measure_reader(chosen: argparse.Namespace) -> None:
 
     from . import chat_measure, reader_measure
     from .base_model import LARGE, base_of
-    from .data import read_labelled, split
+    from .data import split
     from .evaluator_base import ENGLISH_EVALUATOR
+    from .headings import read_labelled
     from .product_evaluator import product_evaluator
 
     if not chosen.reader.is_file():

@@ -33,7 +33,7 @@ QUESTIONS, SCALED_QUESTIONS = 200, 120
 
 @dataclass(frozen=True)
 class Asked:
-    """A question with strips, the short answer that one of them tells or "", and what the reader makes of it."""
+    """A question with strips, the short answer and the strip that tells it, or "", and what was read."""
 
     question: str
     strips: tuple[Strip, ...]
@@ -97,9 +97,7 @@ def rows(asked: Sequence[Asked]) -> list[Row]:
         "calibration error": calibration_error(said, labels),
         "declined": float(np.mean(said[labels == 0] < 1 / 2)),
         "declined wrongly": float(np.mean(said[labels == 1] < 1 / 2)),
-        "right strip": fmean(
-            any(strip.text == each.telling for strip in each.reading.cited) for each in spoken
-        ),
+        "right strip": fmean(each.telling in {s.text for s in each.reading.cited} for each in spoken),
         "gold contained": fmean(holds(each.reading.said, [each.answer]) for each in spoken),
         "questions": len(asked),
     }

@@ -1,4 +1,4 @@
-"""Stage `reader`: low-rank adapters that read evidence: they say what answers a question, or that nothing does.
+"""Stage `reader`: low-rank adapters that read evidence: they say what answers, or that nothing does.
 
 It learns the task `answer` of the stage `chat` alone, from the sentences that `verbalise` left, if it did.
 """
