@@ -13,7 +13,7 @@ import hashlib
 import random
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from localcrag.crag.questions.query_terms import terms
@@ -108,8 +108,13 @@ def unseen_folders() -> list[Path]:
 def read_labelled_documents(folders: Sequence[Path]) -> list[DocumentQuestion]:
     """The questions of all folders, in order, without those whose evidence the reader cuts apart.
 
-    Raises DataError.
+    Those last read are kept, since several stages of one process want them. Raises DataError.
     """
+    return _read_folders(tuple(folders))
+
+
+@lru_cache(maxsize=1)
+def _read_folders(folders: tuple[Path, ...]) -> list[DocumentQuestion]:
     corpus = LocalCorpus(SentenceTransformerEmbedder().folder / "tokenizer.json")
     return [question for folder in folders for question in _read_folder(folder, corpus)]
 
