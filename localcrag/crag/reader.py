@@ -93,7 +93,10 @@ def reading_of(model: LineWriter, question: str, strips: Sequence[Strip], scale:
     if probability < DENIED:
         return Reading(probability)
     pattern = answer_pattern((item.key for item in evidence), may_decline=False)
-    text = model.write_line(prompt, pattern, max_tokens=MAX_SAID_TOKENS).text
+    try:
+        text = model.write_line(prompt, pattern, max_tokens=MAX_SAID_TOKENS).text
+    except ConstraintError:  # it comes to no end
+        return Reading(probability)
     held = _held(question, evidence, text)
     keys = {key for sentence in held for key in cited_keys(sentence)}
     cited = tuple(strip for key, strip in enumerate(chosen, 1) if key in keys)

@@ -95,10 +95,15 @@ def rows(asked: Sequence[Asked]) -> list[Row]:
     figures = {
         "auc": auc(labels, said),
         "calibration error": calibration_error(said, labels),
-        "declined": float(np.mean(said[labels == 0] < 1 / 2)),
-        "declined wrongly": float(np.mean(said[labels == 1] < 1 / 2)),
-        "right strip": fmean(each.telling in {s.text for s in each.reading.cited} for each in spoken),
-        "gold contained": fmean(holds(each.reading.said, [each.answer]) for each in spoken),
+        "declined": _share([each.reading.probability < 1 / 2 for each in asked if not each.telling]),
+        "declined wrongly": _share([each.reading.probability < 1 / 2 for each in answered]),
+        "right strip": _share([each.telling in {s.text for s in each.reading.cited} for each in spoken]),
+        "gold contained": _share([holds(each.reading.said, [each.answer]) for each in spoken]),
         "questions": len(asked),
     }
     return [Row("evidence", "held-out documents", "reader", figures)]
+
+
+def _share(true: Sequence[bool]) -> float:
+    """The share of those that are true, 0 of none."""
+    return fmean(true) if true else 0.0
