@@ -49,6 +49,24 @@ def test_without_a_compiler(checkout: Path) -> None:
     assert done.stderr.splitlines()[-1].startswith("setup: needs a C++ compiler")
 
 
+@pytest.mark.parametrize(("small", "needed"), [(False, 5), (True, 4)])
+def test_without_room_on_the_disk(checkout: Path, small: bool, needed: int) -> None:
+    awk = shutil.which("awk")
+    assert awk is not None
+    (checkout / "bin" / "awk").symlink_to(awk)
+    df = checkout / "bin" / "df"
+    df.write_text(f"#!{shutil.which('bash')}\necho head\necho /dev/vda 9000000 5900000 3100000 66% /\n")
+    df.chmod(0o755)
+    environment = {"PATH": str(checkout / "bin"), "HOME": str(checkout)}
+    environment |= {"LOCALCRAG_SMALL": "1"} if small else {}
+    done = subprocess.run(
+        [str(checkout / "scripts/setup")], env=environment, capture_output=True, text=True, timeout=240
+    )
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith(f"setup: needs {needed} GB on this disk, which has 3")
+    assert not (checkout / ".venv").exists()
+
+
 def setup_with_a_logging_python(checkout: Path, *, small: bool, fails: str = "") -> tuple[str, str]:
     """What setup asks pip for, which only writes that down and may fail for a name, and what it says."""
     log, python = checkout / "log", checkout / ".venv/bin/python"
