@@ -86,7 +86,6 @@ if TYPE_CHECKING:  # one statement for each module; the import sorter would make
         Divided as Divided,
         Event as Event,
         Filled as Filled,
-        EvidenceRead as EvidenceRead,
         Finished as Finished,
         Gathered as Gathered,
         Graded as Graded,
@@ -192,9 +191,9 @@ _NAMES = {
     """,
     "events": """
         Advanced Assessed Bounded Closest Computed Condensed Contradicted Corrected Decided Degraded Delta
-        Discovered Divided Event EvidenceRead Filled Finished Gathered Graded Grounded Ingested Measured
-        MovedSource Optimizing PageRead PartSettled PassagesRead Planned Processing Progressed Questioned
-        Refined Reranked Retrieved Rewritten SkippedSource Spared Stepped Suggested Unread Verified WebAsked
+        Discovered Divided Event Filled Finished Gathered Graded Grounded Ingested Measured MovedSource
+        Optimizing PageRead PartSettled PassagesRead Planned Processing Progressed Questioned Refined
+        Reranked Retrieved Rewritten SkippedSource Spared Stepped Suggested Unread Verified WebAsked
     """,
     "json_schema": "answer_schema event_schema",
     "knowledge_base": "KnowledgeBase import_archive open",

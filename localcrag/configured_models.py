@@ -22,13 +22,12 @@ MULTILINGUAL = "multilingual"
 STATIC = "static"
 """The value of the setting ``model.embedding`` for token vectors that are distilled from the installed model;
 ``static:MODEL`` for those of another one."""
+ANY_QUERIES, NO_QUERIES = "auto", "none"
+"""The values of the setting ``model.queries`` for the first adapter whose base is installed, and for none."""
 QUERIES_SCALE_KEY = "localcrag.queries.scale"
 """The key, in an adapter that reads questions over tables, of the scale of its probabilities."""
-READER_SCALE_KEY = "localcrag.reader.scale"
-"""The key, in an adapter that reads evidence, of the scale of its P(the evidence answers)."""
-NO_ADAPTER, ANY_ADAPTER = "none", "auto"
-"""The values of the settings ``model.adapter``, ``model.queries`` and ``model.reader`` for none, and for
-the one that came for the model, or the first whose base is installed."""
+NO_ADAPTER, ADAPTER_OF_MODEL = "none", "auto"
+"""The values of the setting ``model.adapter`` for no adapter, and for the one that came for the model."""
 DEFAULT_EVALUATOR = ModelSettings().evaluator
 """The evaluator beside which another one is used for other languages."""
 MULTILINGUAL_EVALUATOR = "localcrag-multilingual-evaluator-v2"
@@ -68,7 +67,7 @@ class ConfiguredModels:
         if self.is_served:
             self._require_no_adapter()
             return None
-        if wanted == ANY_ADAPTER:
+        if wanted == ADAPTER_OF_MODEL:
             entry = Registry(self.home).adapter_for(self.settings.language)
             return self._file(entry.name) if entry else None
         return None if wanted == NO_ADAPTER else self._file(wanted)
@@ -138,33 +137,19 @@ class ConfiguredModels:
 
         Raises ModelNotFound for a name that is not that of such an adapter, ModelFileError.
         """
-        return self._adapter_of("queries", self.settings.queries, "reads questions over tables")
-
-    @cached_property
-    def reader(self) -> ModelEntry | None:
-        """The adapter that reads the evidence of unsure answers; None for none, or without its base.
-
-        Raises ModelNotFound for a name that is not that of such an adapter, ModelFileError.
-        """
-        return self._adapter_of("reader", self.settings.reader, "reads evidence")
-
-    def _adapter_of(self, role: str, wanted: str, does: str) -> ModelEntry | None:
-        """The adapter of a role that is wanted by its name, or the first whose base is installed; or None.
-
-        Raises ModelNotFound, with what it ``does`` in words, ModelFileError.
-        """
         from localcrag.llm.model_entry import Role
         from localcrag.llm.registry import Registry
 
-        if wanted == NO_ADAPTER:
+        wanted = self.settings.queries
+        if wanted == NO_QUERIES:
             return None
         entries = {entry.name: entry for entry in Registry(self.home).entries()}
-        known = [entry for entry in entries.values() if entry.role is Role(role)]
-        named = [entry for entry in known if wanted in (ANY_ADAPTER, entry.name)]
-        if not named and wanted != ANY_ADAPTER:
+        known = [entry for entry in entries.values() if entry.role is Role.QUERIES]
+        named = [entry for entry in known if wanted in (ANY_QUERIES, entry.name)]
+        if not named and wanted != ANY_QUERIES:
             raise ModelNotFound(
-                f"there is no adapter {wanted!r} that {does}",
-                hint=f"model.{role} is one of {', '.join(each.name for each in known)}, auto, or none",
+                f"there is no adapter {wanted!r} that reads questions over tables",
+                hint=f"model.queries is one of {', '.join(each.name for each in known)}, auto, or none",
             )
         return next((e for e in named if (base := entries.get(e.base)) and base.installed), None)
 
@@ -174,12 +159,10 @@ class ConfiguredModels:
 
         Raises ModelNotFound, ModelFileError.
         """
-        return _scale_in(self.queries, QUERIES_SCALE_KEY) if self.queries else None
+        from localcrag.llm.gguf import read_metadata
 
-    @cached_property
-    def reader_scale(self) -> Scale | None:
-        """The scale of the reader's probabilities, if it has one. Raises ModelNotFound, ModelFileError."""
-        return _scale_in(self.reader, READER_SCALE_KEY) if self.reader else None
+        fitted = read_metadata(self.queries.path).numbers(QUERIES_SCALE_KEY) if self.queries else ()
+        return Scale(*fitted) if len(fitted) == len(fields(Scale)) else None
 
     @cached_property
     def reads_all_languages(self) -> bool:
@@ -194,7 +177,7 @@ class ConfiguredModels:
 
     def _require_no_adapter(self) -> None:
         """Raise SettingsError if an adapter is named for a model on a server."""
-        if self.settings.adapter not in (NO_ADAPTER, ANY_ADAPTER):
+        if self.settings.adapter not in (NO_ADAPTER, ADAPTER_OF_MODEL):
             raise SettingsError(
                 f"the adapter {self.settings.adapter} cannot be used with a model server",
                 hint="start the server with it, and leave model.adapter out",
@@ -205,14 +188,6 @@ class ConfiguredModels:
         from localcrag.llm.registry import Registry
 
         return Registry(self.home).resolve(name)
-
-
-def _scale_in(entry: ModelEntry, key: str) -> Scale | None:
-    """The scale in the file of an adapter, if it has one. Raises ModelFileError."""
-    from localcrag.llm.gguf import read_metadata
-
-    fitted = read_metadata(entry.path).numbers(key)
-    return Scale(*fitted) if len(fitted) == len(fields(Scale)) else None
 
 
 def teacher_of(embedding: str) -> str | None:

@@ -117,18 +117,6 @@ class PassagesRead(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class EvidenceRead(Event):
-    """The reader read so many strips; ``said`` is what it says that they tell, "" if nothing that holds.
-
-    ``probability`` is its P(they answer).
-    """
-
-    strips: int
-    said: str
-    probability: float
-
-
-@dataclass(frozen=True, slots=True)
 class Decided(Event):
     """The policy chose an action from the grades so far."""
 

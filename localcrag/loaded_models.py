@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from localcrag.llm.evaluator_by_language import EvaluatorByLanguage
     from localcrag.llm.gguf import GgufInfo
     from localcrag.llm.language_model import LlamaCppModel
-    from localcrag.llm.model_entry import ModelEntry
     from localcrag.llm.multilingual_evaluator import MultilingualEvaluator
     from localcrag.model_server.served_model import ServedModel
 
@@ -38,8 +37,6 @@ GRADERS_WITHOUT_EVALUATOR = (GraderKind.YESNO, GraderKind.RUBRIC)
 
 QUERY_CONTEXT_TOKENS = 2048
 """The window of the model that writes queries over tables: a table of many columns, and a question."""
-READER_CONTEXT_TOKENS = 3072
-"""The window of the model that reads evidence: a few strips, and a question."""
 
 
 @dataclass(frozen=True)
@@ -139,28 +136,17 @@ class LoadedModels(ConfiguredModels):
         None if there is none, or its base is not installed. The base is found when it is first used, since it
         may have to be put together. Raises ModelNotFound, ModelFileError.
         """
-        return self._adapted(self.queries, QUERY_CONTEXT_TOKENS) if self.queries else None
-
-    @cached_property
-    def reader_model(self) -> LlamaCppModel | None:
-        """The model that reads the evidence of unsure answers: a base with an adapter for that.
-
-        None if there is none, or its base is not installed. Its weights are those of :attr:`query_model` if
-        both are over one base. Raises ModelNotFound, ModelFileError.
-        """
-        return self._adapted(self.reader, READER_CONTEXT_TOKENS) if self.reader else None
-
-    def _adapted(self, adapter: ModelEntry, context: int) -> LlamaCppModel:
-        """The base of an adapter with it. Raises ModelNotFound, ModelFileError."""
         from localcrag.llm.language_model import LlamaCppModel
         from localcrag.llm.model_entry import existing_file
         from localcrag.llm.registry import Registry
 
+        if self.queries is None:
+            return None
         return LlamaCppModel(
-            partial(Registry(self.home).resolve, adapter.base),
-            adapter=existing_file(adapter),
-            base_sha256=adapter.base_sha256,
-            context=context,
+            partial(Registry(self.home).resolve, self.queries.base),
+            adapter=existing_file(self.queries),
+            base_sha256=self.queries.base_sha256,
+            context=QUERY_CONTEXT_TOKENS,
             threads=self.settings.threads or None,
             gpu_layers=self.settings.gpu_layers,
         )
@@ -365,8 +351,7 @@ class LoadedModels(ConfiguredModels):
 
     def close(self) -> None:
         """Free the memory of the language model and the evaluator; the next use loads them again."""
-        for name in ("language", "query_model", "reader_model", "evaluator", "embedder"):
-            model = vars(self).get(name)
+        for model in (vars(self).get(name) for name in ("language", "query_model", "evaluator", "embedder")):
             if model is not None and hasattr(model, "close"):
                 model.close()
 

@@ -127,8 +127,6 @@ class PipelineBuilder:
             query_model=models.query_model if self.settings.loop.tables else None,
             query_scale=models.query_scale,
             reads_all_languages=models.reads_all_languages,
-            reader=models.reader_model,
-            reader_scale=models.reader_scale,
         )
 
     def _strip_judge(self, evaluator: Evaluator | None) -> FusedStrips | None:

@@ -112,8 +112,8 @@ class LanguageModel(Protocol):
         ...
 
 
-class LineWriter(Protocol):
-    """A language model that writes lines with their probabilities: queries, or what evidence tells."""
+class QueryModel(Protocol):
+    """A language model that writes queries over tables."""
 
     @property
     def tokens(self) -> Tokens:

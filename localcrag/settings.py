@@ -62,10 +62,6 @@ class ModelSettings:
         "adapter that reads questions over tables, by name; `auto`: that of the largest base that is there; "
         "`none`: rules alone",
     )
-    reader: str = _setting(
-        "auto",
-        "adapter that reads the evidence of unsure answers, by name; `auto`: one whose base is there; `none`",
-    )
     evaluator: str = _setting("localcrag-evaluator-v6", "reranker GGUF by name or file, or `none`")
     embedding: str = _setting(
         "all-MiniLM-L6-v2",

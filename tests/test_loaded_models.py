@@ -12,7 +12,7 @@ import localcrag
 from localcrag import configured_models
 from localcrag.calibration.calibration_file import Calibration
 from localcrag.calibration.scale import Scale, StripFusion
-from localcrag.configured_models import QUERIES_SCALE_KEY, READER_SCALE_KEY
+from localcrag.configured_models import QUERIES_SCALE_KEY
 from localcrag.errors import ModelFileError, ModelNotFound, ModelNotInstalled, UsageError
 from localcrag.events import Degraded, Event, answer_of
 from localcrag.llm import model_entry
@@ -150,11 +150,11 @@ def test_the_adapter_of_a_question_takes_the_place_of_the_setting() -> None:
 # ---------------------------------------------------------------------------------- without a model
 
 
-def table_of(name: str, base: str, folder: Path, role: str = "queries") -> dict[str, object]:
-    """A table of a manifest for an adapter that reads questions over tables, or evidence."""
+def table_of(name: str, base: str, folder: Path) -> dict[str, object]:
+    """A table of a manifest for an adapter that reads questions over tables."""
     path = write_lora(folder / f"{name}.gguf")
     return {
-        "name": name, "file": path.name, "role": role, "sha256": model_entry.sha256(path),
+        "name": name, "file": path.name, "role": "queries", "sha256": model_entry.sha256(path),
         "bytes": path.stat().st_size, "base": base,
     }  # fmt: skip
 
@@ -191,31 +191,6 @@ def test_questions_over_tables_are_read_by_the_first_adapter_whose_base_is_insta
     with pytest.raises(ModelNotFound, match="there is no adapter 'mine' that reads questions") as caught:
         _ = chosen("mine").queries
     assert "of-large, of-tiny, auto, or none" in caught.value.hint
-
-
-def test_evidence_is_read_over_the_same_weights(carried: PackagedModel, tmp_path: Path) -> None:
-    def chosen(reader: str = "auto") -> LoadedModels:
-        return LoadedModels(ModelSettings(reader=reader), tmp_path / "home")
-
-    carried.list(table_of("queries", NAME, carried.folder), table_of("reads", NAME, carried.folder, "reader"))
-    found = chosen()
-    assert found.reader and found.reader.name == "reads" and found.reader_scale is None
-    reader, queries = found.reader_model, found.query_model
-    assert reader and queries
-    with reader, queries:
-        reader.load()
-        queries.load()
-        handles = {each._resident.model.handle for each in (reader, queries) if each._resident}
-        assert len(handles) == 1, "the base is in memory once"
-    about = About("tiny", "", measured={READER_SCALE_KEY: (0.5, 1.0)})
-    write_adapter(
-        carried.folder / "reads.gguf", random_pairs(), 8.0, about, heads=SIZE.heads, kv_heads=SIZE.kv_heads
-    )
-    assert chosen().reader_scale == Scale(0.5, 1.0)
-    assert chosen("none").reader is None and chosen("none").reader_model is None
-    with pytest.raises(ModelNotFound, match="there is no adapter 'queries' that reads evidence") as caught:
-        _ = chosen("queries").reader
-    assert "model.reader is one of reads, auto, or none" in caught.value.hint
 
 
 @pytest.fixture

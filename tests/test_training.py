@@ -24,7 +24,6 @@ from filelock import FileLock
 
 from localcrag.calibration.fit import fit
 from localcrag.calibration.scale import Scale
-from localcrag.configured_models import READER_SCALE_KEY
 from localcrag.crag import prompts
 from localcrag.crag.judges.yes_no_choices import ask_each
 from localcrag.crag.questions.query_terms import STOP_WORDS, content_words
@@ -32,7 +31,6 @@ from localcrag.crag.retrieval import reranking_scores
 from localcrag.embedding.embedder import SentenceTransformerEmbedder
 from localcrag.llm.chat_template import ChatFormat
 from localcrag.llm.evaluator import GgufEvaluator, _Pairs
-from localcrag.llm.gguf import read_metadata
 from localcrag.llm.kv_cache import TokenizedPrompt
 from localcrag.llm.language_model import LlamaCppModel
 from localcrag.llm.llama_backend import Model
@@ -161,7 +159,7 @@ def train_all_stages(out: Path) -> None:
     data = write_data(out / "data")
     base = write_base(out / "base.gguf", TinySize(context=4096))
     common = ("--data", data, "--out", out, "--base", base)
-    for stage in ("evaluator", "chat", "reader"):
+    for stage in ("evaluator", "chat"):
         assert train(stage, *common, "--minutes", 0.02) == 0, stage
     assert train("export", *common, "--anyway") == 0
 
@@ -175,8 +173,6 @@ def test_smoke_run_exports_models_that_the_product_loads(trained: Path) -> None:
         ),
         trained,
     )
-    reader = trained / "models" / "localcrag-reader-v1.gguf"
-    assert len(read_metadata(reader).numbers(READER_SCALE_KEY)) == 2, "its probabilities have a scale"
     judge, writer = models.evaluator, models.language
     assert isinstance(judge, GgufEvaluator)
     with judge, writer:
@@ -688,7 +684,7 @@ def test_errors_are_one_line_and_leave_nothing(tmp_path: Path, capsys: pytest.Ca
         ("evaluator", "--data", good, "--init", cut): "damaged or incomplete",
         ("evaluator", "--data", good, "--init", files["few"]): "not a GGUF file",
         ("evaluator", "--data", good, "--init", base): "is no evaluator but a text generator",
-        ("export", "--data", good): "run the stage 'evaluator', 'chat', 'reader' or 'tables' first",
+        ("export", "--data", good): "run the stage 'evaluator', 'chat' or 'tables' first",
     }
     for arguments, expected in cases.items():
         assert train(*arguments, "--out", out) == 1, arguments

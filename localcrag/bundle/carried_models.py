@@ -14,7 +14,8 @@ from pathlib import Path
 
 from localcrag.bundle.bundle_manifest import BundledModel, BundleManifest
 from localcrag.configured_models import (
-    ANY_ADAPTER,
+    ADAPTER_OF_MODEL,
+    ANY_QUERIES,
     DEFAULT_LANGUAGE_MODEL,
     MULTILINGUAL,
     NO_ADAPTER,
@@ -63,11 +64,11 @@ def models_to_carry(settings: Settings, further: Iterable[str]) -> CarriedModels
     """
     found, chosen = CarriedModels(), settings.model
     if is_model_address(chosen.language):
-        chosen = replace(chosen, language=DEFAULT_LANGUAGE_MODEL, adapter=ANY_ADAPTER)
+        chosen = replace(chosen, language=DEFAULT_LANGUAGE_MODEL, adapter=ADAPTER_OF_MODEL)
     loaded = LoadedModels(chosen, settings.home)
     if not loaded.missing:
         _carry_gguf(found, settings.home, chosen.language, "model.language")
-        if chosen.adapter == ANY_ADAPTER:
+        if chosen.adapter == ADAPTER_OF_MODEL:
             if entry := Registry(settings.home).adapter_for(chosen.language):
                 _add(found, entry)
         elif chosen.adapter != NO_ADAPTER:
@@ -78,13 +79,11 @@ def models_to_carry(settings: Settings, further: Iterable[str]) -> CarriedModels
         _carry_gguf(found, settings.home, chosen.evaluator, "model.evaluator")
     else:
         found.settings.append(("model.evaluator", chosen.evaluator))
-    for adapter in filter(None, (loaded.queries, loaded.reader)):
-        _carry_gguf(found, settings.home, adapter.base, "")
-        _add(found, adapter)
-    if chosen.queries != ANY_ADAPTER:
+    if queries := loaded.queries:
+        _carry_gguf(found, settings.home, queries.base, "")
+        _add(found, queries)
+    if chosen.queries != ANY_QUERIES:
         found.settings.append(("model.queries", chosen.queries))
-    if chosen.reader != ANY_ADAPTER:
-        found.settings.append(("model.reader", chosen.reader))
     for name in further:
         _carry_gguf(found, settings.home, name, "")
     _carry_embedding(found, loaded)

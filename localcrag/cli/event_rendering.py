@@ -27,7 +27,6 @@ from localcrag.events import (
     Delta,
     Divided,
     Event,
-    EvidenceRead,
     Filled,
     Finished,
     Gathered,
@@ -67,7 +66,7 @@ if TYPE_CHECKING:
 
 MIN_SNIPPET_CHARACTERS = 24
 """Characters of a snippet that a line shows at least, however narrow the terminal is."""
-_STEPS = (Reranked, Spared, PassagesRead, EvidenceRead, Decided, Rewritten, Corrected, PartSettled, PageRead)
+_STEPS = (Reranked, Spared, PassagesRead, Decided, Rewritten, Corrected, PartSettled, PageRead)
 """The events between question and answer that a brief rendering leaves out."""
 _PARTS_WITH_LINES = frozenset({"condense", "rewrite", "phrasings", "hyde"})
 _REFUSED = " was refused: "
@@ -174,9 +173,6 @@ class StepRenderer:
                 self.say(f"enough is surely relevant: {count(len(event.hits), 'passage')} not graded")
             case PassagesRead(passages=number, probability=p):
                 self.say(f"the chat model read {count(number, 'passage')} whole: P(they answer) = {p:.2f}")
-            case EvidenceRead(strips=number, said=said, probability=p):
-                word = f"says “{said}”" if said else "finds no answer in them"
-                self.say(f"the reader read {count(number, 'strip')} and {word} (P = {p:.2f})")
             case Decided():
                 self.say(f"{event.action} ({event.policy}): {event.reason}")
             case Rewritten() if event.queries or self.trace:

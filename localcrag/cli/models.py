@@ -96,12 +96,12 @@ def _models_with(state: CommandState, language: str | None, adapter: str | None)
 
     The configured adapter belongs to the configured model, and is not used with another one.
     """
-    from localcrag.configured_models import ANY_ADAPTER
+    from localcrag.configured_models import ADAPTER_OF_MODEL
     from localcrag.loaded_models import LoadedModels
 
     settings = state.settings
     if language not in (None, settings.model.language):
-        adapter = adapter or ANY_ADAPTER
+        adapter = adapter or ADAPTER_OF_MODEL
     settings = settings.with_values("model", language=language, adapter=adapter)
     return LoadedModels(settings.model, settings.home)
 

@@ -53,7 +53,6 @@ from localcrag.crag.questions.courtesy import is_courtesy
 from localcrag.crag.questions.decomposition import divide, may_have_parts
 from localcrag.crag.questions.document_versions import of_asked_version
 from localcrag.crag.questions.query_terms import terms
-from localcrag.crag.reader import read_evidence
 from localcrag.crag.refinement.current_versions import of_last_version
 from localcrag.crag.refinement.knowledge_strips import span
 from localcrag.crag.refinement.named_documents import of_named_document
@@ -225,8 +224,8 @@ class Pipeline:
         lack = _told_lack(shown, state.question) if kept else ""
         state.doubtful = state.doubtful or bool(lack)
         weak = is_weak(state, shown)
-        doubted = state.doubtful or (bool(shown) and has_doubts(state, kept, shown))
-        sure = not weak and is_sure(state, shown) and not doubted and not loses_best(kept, shown)
+        sure = not weak and is_sure(state, shown) and not state.doubtful and not loses_best(kept, shown)
+        sure = sure and not has_doubts(state, kept, shown)
         if not sure:
             computed = yield from timed(self.adapters, "compute", compute_unsure(state, shown))
             if computed is not None:
@@ -235,7 +234,7 @@ class Pipeline:
         if lack:
             yield Degraded("answer", lack)
         kept = with_corrections((yield from with_amendments(state, kept)))
-        return Finding(state, tuple(kept), sure, bound, weak, doubted)
+        return Finding(state, tuple(kept), sure, bound, weak)
 
     def _answer(self, whole: QuestionState, findings: Sequence[Finding]) -> Steps[Outcome]:
         """Generate the answer from the evidence, or say that nothing was found."""
@@ -243,7 +242,7 @@ class Pipeline:
             return (yield from show_computed(computed, sure=findings[0].sure))
         if self.options.output is not None:
             return (yield from self._fill(whole, findings, self.options.output))
-        findings = yield from read_evidence(whole, (yield from reconsidered(whole, findings)))
+        findings = yield from reconsidered(whole, findings)
         outcome = Outcome(Status.NOT_FOUND)
         if any(finding.evidence for finding in findings):
             outcome = yield from generation.answer(whole, findings)

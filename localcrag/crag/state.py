@@ -22,9 +22,9 @@ from localcrag.protocols import (
     Embedder,
     Evaluator,
     LanguageModel,
-    LineWriter,
     PageFetcher,
     PassageReader,
+    QueryModel,
     WebSearch,
 )
 from localcrag.types import (
@@ -67,8 +67,7 @@ class Adapters:
 
     ``split`` cuts a fetched page into passages. ``strip_judge`` judges strips in place of the evaluator, and
     ``query_model`` writes queries over tables, in English only unless it ``reads_all_languages``;
-    ``query_scale`` makes its probabilities those of being right. ``reader`` reads the evidence of unsure
-    answers; ``reader_scale`` makes its probability that of being right.
+    ``query_scale`` makes its probabilities those of being right.
     """
 
     store: PassageReader
@@ -78,17 +77,15 @@ class Adapters:
     split: Callable[[Document], list[Passage]]
     evaluator: Evaluator | None = None
     strip_judge: FusedStrips | None = None
-    query_model: LineWriter | None = None
+    query_model: QueryModel | None = None
     query_scale: Scale | None = None
     reads_all_languages: bool = False
-    reader: LineWriter | None = None
-    reader_scale: Scale | None = None
     web: WebSearch | None = None
     fetcher: PageFetcher | None = None
 
     def tokens(self) -> Tokens:
         """The tokens that the models have read and written since they were loaded."""
-        others = (self.evaluator, self.query_model, self.reader)
+        others = (self.evaluator, self.query_model)
         return sum((model.tokens for model in others if model), start=self.model.tokens)
 
 
@@ -199,11 +196,9 @@ class Finding:
 
     ``sure`` says whether the policy holds the evidence to be enough. ``bound`` is the bound at which the
     agent stopped, in words, or "" if it reached none. ``weak`` says that the evaluator held no strip to
-    answer, so that there is none, or one that only stands out from the rest of its passage; ``doubted`` that
-    there is a reason to check it, however probable it is. ``believed`` says
+    answer, so that there is none, or one that only stands out from the rest of its passage. ``believed`` says
     that the language model, asked for its opinion, believes that the evidence answers; ``read`` are then the
-    whole passages that it read, if it did. ``said`` is what the reader says that the strips tell, without
-    citations; "" if it was not asked, or says nothing that holds.
+    whole passages that it read, if it did.
     """
 
     state: QuestionState
@@ -211,10 +206,8 @@ class Finding:
     sure: bool
     bound: str = ""
     weak: bool = False
-    doubted: bool = False
     believed: bool = False
     read: tuple[Strip, ...] = ()
-    said: str = ""
 
     @property
     def evidence(self) -> tuple[Strip, ...]:

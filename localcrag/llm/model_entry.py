@@ -19,7 +19,6 @@ class Role(StrEnum):
     EVALUATOR = "evaluator"
     ADAPTER = "adapter"
     QUERIES = "queries"
-    READER = "reader"
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,6 @@ from localcrag.events import (
     Degraded,
     Divided,
     Event,
-    EvidenceRead,
     Finished,
     Graded,
     Grounded,
@@ -117,9 +116,6 @@ class _Path:
                 self._note(f"{_count(len(hits), 'passage')} not graded: enough is surely relevant")
             case PassagesRead(passages=number, probability=p):
                 self._note(f"the chat model read {_count(number, 'passage')} whole: P(they answer) = {p:.2f}")
-            case EvidenceRead(said=said, probability=p):
-                words = f"the reader says: {said}" if said else "the reader holds that it does not answer"
-                self._note(f"{words} (P = {p:.2f})")
             case Decided():
                 self.correcting = event.action is not Action.CORRECT
                 words, tone = ACTION_WORDS[event.action], ACTION_TONES[event.action]

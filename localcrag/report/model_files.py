@@ -43,8 +43,6 @@ def _found(models: LoadedModels) -> Iterator[ModelFile]:
             yield _digested("adapter", models.adapter_file.stem, models.adapter_file)
     if models.queries:
         yield _digested("questions over tables", models.queries.name, models.queries.path)
-    if models.reader:
-        yield _digested("reader", models.reader.name, models.reader.path)
     if models.judges:
         yield _digested("evaluator", settings.evaluator, models.evaluator_file)
         if other := models.multilingual_evaluator_file:

@@ -12,7 +12,6 @@ from localcrag.events import (
     Discovered,
     Divided,
     Event,
-    EvidenceRead,
     Gathered,
     Graded,
     Optimizing,
@@ -49,8 +48,6 @@ def step_message(event: Event) -> str:
             return f"{'sent to' if event.sent else 'not sent to'} the web: “{event.query}”"
         case PageRead():
             return f"read {event.url}"
-        case EvidenceRead():
-            return f"read {_count(event.strips, 'strip')} of evidence"
         case Gathered():
             return f"chose {_count(len(event.evidence), 'piece')} of evidence; writing the answer"
         case Degraded():

@@ -14,7 +14,6 @@ from localcrag.errors import LocalCragError, UsageError
 
 if TYPE_CHECKING:
     from .job import Job
-    from .result_row import Row
 
 DEFAULT_MINUTES = 30.0
 BLEND_SHARE = 0.3
@@ -157,9 +156,6 @@ def _add_measure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tables", type=Path, metavar="ADAPTER", help="measure only this adapter for questions over tables"
     )
-    parser.add_argument(
-        "--reader", type=Path, metavar="ADAPTER", help="measure only this adapter that reads evidence"
-    )
     parser.add_argument("--all-rules", action="store_true", help="compare more ways to order and to rewrite")
     parser.add_argument(
         "--fitting-half",
@@ -265,9 +261,6 @@ def _measure(chosen: argparse.Namespace) -> None:
     if chosen.tables:
         _measure_tables(chosen)
         return
-    if chosen.reader:
-        _measure_reader(chosen)
-        return
     plan = measure.Plan(
         data=chosen.data,
         models=chosen.models,
@@ -290,7 +283,7 @@ def _measure_tables(chosen: argparse.Namespace) -> None:
     """Measure an adapter for questions over tables on the tables held out from training."""
     from localcrag.loaded_models import QUERY_CONTEXT_TOKENS
 
-    from . import table_measure
+    from . import bars, table_measure
     from .base_model import base_of
 
     if not chosen.tables.is_file():
@@ -298,38 +291,9 @@ def _measure_tables(chosen: argparse.Namespace) -> None:
     questions = list(table_measure.held_out_questions(chosen.data))
     with base_of(chosen.base).with_adapter(chosen.tables, QUERY_CONTEXT_TOKENS) as model:
         rows = table_measure.rows(table_measure.ask(model, questions))
-    _print_figures(chosen, rows)
-
-
-def _measure_reader(chosen: argparse.Namespace) -> None:
-    """Measure an adapter that reads evidence on documents held out, and as one that writes answers."""
-    from localcrag.loaded_models import READER_CONTEXT_TOKENS
-
-    from . import chat_measure, reader_measure
-    from .base_model import LARGE, base_of
-    from .data import split
-    from .evaluator_base import ENGLISH_EVALUATOR
-    from .headings import read_labelled
-    from .product_evaluator import product_evaluator
-
-    if not chosen.reader.is_file():
-        raise UsageError(f"no adapter at {chosen.reader}")
-    questions = reader_measure.held_out_questions(chosen.data, 2 * chosen.questions)
-    _, held_out = split(read_labelled(chosen.data))
-    judge, scale = chosen.models / f"{ENGLISH_EVALUATOR}.gguf", reader_measure.scale_in(chosen.reader)
-    base = base_of(chosen.base or Path(LARGE))
-    with base.with_adapter(chosen.reader, READER_CONTEXT_TOKENS) as model, product_evaluator(judge) as scorer:
-        rows = reader_measure.rows(reader_measure.ask(model, questions, scale))
-        rows += chat_measure.answer_rows(chosen.data, held_out, model, scorer, chosen.questions)
-    _print_figures(chosen, rows)
-
-
-def _print_figures(chosen: argparse.Namespace, rows: Sequence[Row]) -> None:
     if chosen.json:
         print(json.dumps({"figures": [asdict(row) for row in rows]}, indent=1))
     else:
-        from . import bars
-
         print(bars.figures_table(rows))
 
 

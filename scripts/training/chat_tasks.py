@@ -10,7 +10,7 @@ import hashlib
 import random
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from localcrag.crag import prompts
@@ -21,7 +21,7 @@ from .chatter import Chatter
 from .data import Example, Record, tidy
 from .labelled_documents import DOCUMENTS_SET
 from .pairs import GroupSampler
-from .written_answers import UNANSWERABLE_SET, Answer, sentence_of
+from .written_answers import Answer, sentence_of
 
 YES, NO = "yes", "no"
 TASK_SHARES = {"grade": 0.58, "answer": 0.2, "condense": 0.1, "rewrite": 0.03, "claim": 0.09}
@@ -29,8 +29,8 @@ TASK_SHARES = {"grade": 0.58, "answer": 0.2, "condense": 0.1, "rewrite": 0.03, "
 HELD_OUT_TOPICS = 5
 """One conversation topic of so many is kept away from training."""
 ANSWER_SHARES = {
-    "squad_v2": 0.14, "selqa": 0.06, "qed_nq": 0.06, "qamr": 0.02, "fetaqa": 0.12, "dolly": 0.1,
-    DOCUMENTS_SET: 0.38, UNANSWERABLE_SET: 0.12,
+    "squad_v2": 0.26, "selqa": 0.12, "qed_nq": 0.1, "qamr": 0.04, "fetaqa": 0.14, "dolly": 0.16,
+    DOCUMENTS_SET: 0.18,
 }  # fmt: skip
 """Shares of the sets that answers are drawn from."""
 DECLINE_SHARE = 0.25
@@ -75,7 +75,6 @@ class ChatTasks:
         groups: graded texts.
         answers: answers to learn to write.
         rng: the source of every choice.
-        shares: those of the tasks drawn.
     """
 
     def __init__(
@@ -85,9 +84,8 @@ class ChatTasks:
         groups: GroupSampler,
         answers: Sequence[Answer],
         rng: random.Random,
-        shares: Mapping[str, float] = TASK_SHARES,
     ) -> None:
-        self._rng, self._groups, self._shares = rng, groups, shares
+        self._rng, self._groups = rng, groups
         self._answers: dict[str, list[Answer]] = defaultdict(list)
         for answer in answers:
             self._answers[answer.dataset].append(answer)
@@ -100,11 +98,9 @@ class ChatTasks:
         self._sentences = [s for a in answers for s in (*a.evidence, *a.distractors)]
 
     def draw(self) -> Task:
-        """One task, its kind chosen by the shares; without answers to learn, all of them are grades."""
+        """One task, its kind chosen by `TASK_SHARES`; without answers to learn, all of them are grades."""
         kind = (
-            self._rng.choices(list(self._shares), list(self._shares.values()))[0]
-            if self._answers
-            else "grade"
+            self._rng.choices(list(TASK_SHARES), list(TASK_SHARES.values()))[0] if self._answers else "grade"
         )
         return self.of_kind(kind)
 
@@ -175,7 +171,7 @@ class ChatTasks:
 
     def _answer(self) -> Task:
         answer = self._drawn_answer()
-        declines = not answer.evidence or self._rng.random() < DECLINE_SHARE
+        declines = self._rng.random() < DECLINE_SHARE
         own = self._rng.sample(answer.distractors, min(len(answer.distractors), self._rng.randint(0, 3)))
         count = self._rng.randint(1, MAX_EVIDENCE)
         shown = [*([] if declines else answer.evidence), *own]
@@ -202,8 +198,6 @@ class ChatTasks:
     def _claim(self) -> Task:
         """Claims behind one piece of evidence: what it says, and things that it does not say."""
         answer = self._drawn_answer()
-        if not answer.evidence:
-            return self._grade()
         evidence = [*answer.evidence[:1], *answer.distractors[:1]]
         self._rng.shuffle(evidence)
         said = next((text for text, keys in answer.sentences if keys == (0,)), "") or sentence_of(evidence[0])

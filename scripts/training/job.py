@@ -106,16 +106,6 @@ class Job:
         return self.out / "chat" / "checkpoint.pt"
 
     @property
-    def said(self) -> Path:
-        """The full sentences that the stage `verbalise` leaves."""
-        return self.out / "verbalised.jsonl"
-
-    @property
-    def reader(self) -> Path:
-        """The checkpoint of the adapters that read evidence."""
-        return self.out / "reader" / "checkpoint.pt"
-
-    @property
     def tables(self) -> Path:
         """The checkpoint of the adapters that read questions over tables."""
         return self.out / "tables" / "checkpoint.pt"

@@ -19,28 +19,15 @@ from .data import DataError
 from .evaluator_base import ENGLISH_EVALUATOR, MULTILINGUAL_EVALUATOR
 
 ADAPTER = "localcrag-chat-v2"
-READER = "localcrag-reader-v1"
+ADAPTER_WORDS = (
+    "Adapter that makes SmolLM2-135M-Instruct judge passages, write search lines, complete follow-ups, and "
+    "answer from evidence with citations, or decline."
+)
 TABLES_ADAPTERS = {LARGE: "localcrag-tables-large-v1", PACKAGED: "localcrag-tables-v1"}
 """The adapters that read questions over tables, by their base, the best first."""
 TABLES_LANGUAGES = {LARGE: ("en", "de", "fr", "es", "it", "nl"), PACKAGED: ("en",)}
 """The languages of the questions that they have learnt from."""
 _BASES = {LARGE: "Qwen2.5-Coder-1.5B-Instruct", PACKAGED: "SmolLM2-135M-Instruct"}
-
-
-def chat_words(base: str) -> str:
-    """What the adapter for every task of the loop of a base says of itself."""
-    return (
-        f"Adapter that makes {_BASES.get(base, base)} judge passages, write search lines, complete "
-        "follow-ups, and answer from evidence with citations, or decline."
-    )
-
-
-def reader_words(base: str) -> str:
-    """What the adapter that reads evidence of a base says of itself."""
-    return (
-        f"Adapter that makes {_BASES.get(base, base)} read evidence: it says what answers a question, with "
-        "citations, or that nothing does."
-    )
 
 
 def tables_words(base: str) -> str:
@@ -63,7 +50,6 @@ def write_manifest(models: Path) -> None:
     tables = [table for table in shipped if "package" in table]
     known = (
         (ADAPTER, Role.ADAPTER),
-        (READER, Role.READER),
         *((name, Role.QUERIES) for name in TABLES_ADAPTERS.values()),
         (ENGLISH_EVALUATOR, Role.EVALUATOR),
         (MULTILINGUAL_EVALUATOR, Role.EVALUATOR),
@@ -86,7 +72,7 @@ def _table(path: Path, name: str, role: Role) -> dict[str, str | int]:
         "license": _LICENCE,
         "description": str(info.value("general.description", "")),
     }
-    if role in (Role.ADAPTER, Role.QUERIES, Role.READER):
+    if role in (Role.ADAPTER, Role.QUERIES):
         table["base"] = str(info.value("general.base_model.0.name", ""))
         table["base_sha256"] = str(info.value(ADAPTER_BASE_KEY, ""))
     return table

@@ -20,7 +20,7 @@ from localcrag.crag.table_queries.query_table import QueryTable
 from localcrag.crag.table_queries.said_values import said_values
 from localcrag.crag.table_queries.table_query import NO_QUERY, QueryError, TableQuery, parsed_query
 from localcrag.errors import ConstraintError, ContextOverflow
-from localcrag.protocols import LineWriter
+from localcrag.protocols import QueryModel
 
 from .calibration import calibrate
 from .result_row import Row
@@ -82,13 +82,13 @@ def _answered(table: TableQuestions) -> Iterator[tuple[QueryTable, str, str]]:
     return ((table.table, question, label) for question, label in table.questions if label != NO_QUERY)
 
 
-def ask(model: LineWriter, questions: Sequence[tuple[QueryTable, str, str]]) -> list[Asked]:
+def ask(model: QueryModel, questions: Sequence[tuple[QueryTable, str, str]]) -> list[Asked]:
     """Let a model write the query of each question."""
     shown = track(questions, "questions over tables", console=Console(stderr=True))
     return [_asked(model, *each) for each in shown]
 
 
-def _asked(model: LineWriter, table: QueryTable, question: str, label: str) -> Asked:
+def _asked(model: QueryModel, table: QueryTable, question: str, label: str) -> Asked:
     """What a model writes for a question, beside its label."""
     said = said_values(question, table)
     try:

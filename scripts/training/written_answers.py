@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from localcrag.crag.questions.query_terms import content_words, folded, terms
+from localcrag.crag.questions.query_terms import content_words, folded
 
 from .data import Example, Record, read_jsonl, read_questions, split_sentences, tidy
 from .labelled_documents import DOCUMENTS_SET, DocumentQuestion
@@ -24,11 +24,7 @@ MAX_FREE_SENTENCES = 3
 MAX_EVIDENCE_CHARACTERS = 600
 NEAR_STRIPS = 4
 """How far from the strip that answers, in strips, others of its document stand that are shown beside it."""
-ALIKE_STRIPS = 5
-"""How many strips of the document are shown, too, that have most words of the question."""
 HELD_OUT_SHARE = 0.05
-UNANSWERABLE_SET = "unanswerable"
-"""The set of the questions about whole documents that nothing in them answers."""
 _MIN_SHARED_WORDS = 0.6
 """The share of a free sentence's content words that must stand in the sentence it rests on."""
 _EXTRACTED_SETS = frozenset({"squad_v2", "selqa", "qed_nq", "qamr"})
@@ -50,9 +46,8 @@ _INVERTS = frozenset({"was", "were", "is", "are", "has", "had"})
 class Answer:
     """A question with its evidence and an answer.
 
-    `evidence` are the texts that answer, none if nothing does; `sentences` are those of the answer, each with
-    the indices of the pieces of evidence that it rests on; `distractors` are texts of the same source that do
-    not answer.
+    `evidence` are the texts that answer; `sentences` are those of the answer, each with the indices of the
+    pieces of evidence that it rests on; `distractors` are texts of the same source that do not answer.
     """
 
     dataset: str
@@ -77,49 +72,23 @@ def read_answers(data: Path, train: Sequence[Example], *, held_out: bool = False
     return made
 
 
-def document_answers(
-    questions: Sequence[DocumentQuestion], said: Mapping[tuple[str, str], str] | None = None
-) -> list[Answer]:
-    """Answers of questions about whole documents: one strip answers, or none does and some tempt.
-
-    They are the sentences of `said`, by question and answer, if there are any; else made of question and
-    answer, or the strip itself.
-    """
+def document_answers(questions: Sequence[DocumentQuestion]) -> list[Answer]:
+    """Answers of questions about whole documents: the strip that answers, or a sentence made of it."""
     made = []
     for each in questions:
-        cut = each.document.strips
-        if not each.answering and each.tempting:
-            tempting = [cut[at].text for at in each.tempting]
-            made.append(Answer(UNANSWERABLE_SET, each.question, (), (), _distractors(each, tempting)))
         if len(each.answering) != 1 or not 0 < len(each.answer) <= MAX_SENTENCE_CHARACTERS:
             continue
-        evidence = cut[each.answering[0]].text
+        at, cut = each.answering[0], each.document.strips
+        evidence = cut[at].text
         written = (
-            said.get((each.question, each.answer), "")
-            if said
-            else declared(each.question, each.answer) or _whole_sentence(evidence) or sentence_of(each.answer)
+            declared(each.question, each.answer) or _whole_sentence(evidence) or sentence_of(each.answer)
+        )
+        others = tuple(
+            strip.text for place, strip in enumerate(cut) if place != at and abs(place - at) <= NEAR_STRIPS
         )
         if written and len(evidence) <= MAX_EVIDENCE_CHARACTERS:
-            others = _distractors(each, [])
             made.append(Answer(DOCUMENTS_SET, each.question, (evidence,), ((written, (0,)),), others))
     return made
-
-
-def _distractors(each: DocumentQuestion, first: Sequence[str]) -> tuple[str, ...]:
-    """Strips that stand beside the one that answers or tempts, and those with most words of the question."""
-    cut, places = each.document.strips, each.answering or each.tempting
-    near = [strip.text for at, strip in enumerate(cut) if any(abs(at - p) <= NEAR_STRIPS for p in places)]
-    asked = terms(each.question)
-    alike = sorted((strip.text for strip in cut), key=lambda text: -len(asked & terms(text)))[:ALIKE_STRIPS]
-    answering = {cut[at].text for at in each.answering}
-    told = each.answer.casefold()
-    return tuple(
-        text
-        for text in dict.fromkeys([*first, *alike, *near])
-        if text not in answering
-        and len(text) <= MAX_EVIDENCE_CHARACTERS
-        and not (told and told in text.casefold())
-    )
 
 
 def _whole_sentence(text: str) -> str:

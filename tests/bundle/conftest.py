@@ -41,11 +41,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> MadeBundle:
     registry.add("tiny", write_base(folder / "tiny.gguf"), Role.LANGUAGE)
     registry.add("spare", write_base(folder / "spare.gguf", name="spare"), Role.LANGUAGE)
     model = ModelSettings(
-        language="tiny",
-        adapter=str(write_lora(folder / "tuned.gguf")),
-        evaluator="none",
-        queries="none",
-        reader="none",
+        language="tiny", adapter=str(write_lora(folder / "tuned.gguf")), evaluator="none", queries="none"
     )
     settings = Settings(folder / "home", kb="papers", model=model)
     with localcrag.open("papers", settings=settings) as kb:

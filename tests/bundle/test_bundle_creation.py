@@ -60,7 +60,7 @@ def test_a_bundle_holds_packages_models_knowledge_bases_and_texts(made: MadeBund
     )
     assert dict(manifest.settings) == {
         "model.language": "tiny", "model.adapter": "tuned", "model.evaluator": "none",
-        "model.queries": "none", "model.reader": "none", "kb": "papers",
+        "model.queries": "none", "kb": "papers",
     }  # fmt: skip
     paths = {file.path for file in manifest.files}
     assert {"install.sh", "check.py", "README.txt", "requirements.txt", "manual/air-gap.md"} <= paths
@@ -359,23 +359,21 @@ def test_the_secrets_beside_the_searxng_setup_stay_here(
     }
 
 
-def test_what_reads_tables_and_evidence_is_carried_with_its_base(
+def test_what_reads_questions_over_tables_is_carried_with_its_base(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     packages = packaged(tmp_path, monkeypatch)
     lora = write_lora(packages.folder / "reads.gguf")
     size, digest = lora.stat().st_size, sha256(lora)
     reads = {"name": "reads", "file": lora.name, "role": "queries", "sha256": digest, "bytes": size}
-    evidence = reads | {"name": "evidence", "role": "reader"}
-    packages.list(reads | {"base": NAME}, evidence | {"base": NAME})
+    packages.list(reads | {"base": NAME})
     model = ModelSettings(language=str(packages.file), evaluator="none")
     carried = models_to_carry(Settings(tmp_path / "home", model=model), ())
-    assert [each.name for each in carried.models][1:4] == [NAME, "reads", "evidence"]
+    assert [each.name for each in carried.models][1:3] == [NAME, "reads"]
     assert carried.packages == ["tiny-weights"]
-    neither = replace(model, queries="none", reader="none")
-    without = models_to_carry(Settings(tmp_path / "home", model=neither), ())
+    without = models_to_carry(Settings(tmp_path / "home", model=replace(model, queries="none")), ())
     assert NAME not in {each.name for each in without.models} and not without.packages
-    assert {("model.queries", "none"), ("model.reader", "none")} <= set(without.settings)
+    assert ("model.queries", "none") in without.settings
 
 
 def test_in_place_of_a_model_on_a_server_goes_the_default_one(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ from localcrag.crag.table_queries.said_values import SaidValues, said_values
 from localcrag.crag.table_queries.table_query import QueryError, TableQuery, parsed_query
 from localcrag.errors import ConstraintError, ContextOverflow
 from localcrag.filters import And, Membership, Not, matches
-from localcrag.protocols import LineWriter
+from localcrag.protocols import QueryModel
 from localcrag.types import Passage, Strip
 
 MAX_TABLES = 2
@@ -68,7 +68,7 @@ class QueriedTable:
     is_whole: bool = True
 
 
-def queried(state: QuestionState, model: LineWriter, kept: Sequence[Strip]) -> QueriedTable | None:
+def queried(state: QuestionState, model: QueryModel, kept: Sequence[Strip]) -> QueriedTable | None:
     """What the likeliest query over a table of the best passages gives; None if none answers.
 
     The next table is read only if the query over the one before is not likely. If none is, and the question
@@ -92,7 +92,7 @@ def queried(state: QuestionState, model: LineWriter, kept: Sequence[Strip]) -> Q
     return best
 
 
-def _likeliest(state: QuestionState, model: LineWriter, tables: Iterable[ParsedTable]) -> QueriedTable | None:
+def _likeliest(state: QuestionState, model: QueryModel, tables: Iterable[ParsedTable]) -> QueriedTable | None:
     """What the likeliest query over some tables gives, of which none is read behind a likely one."""
     best: QueriedTable | None = None
     is_over_rows = asks_over_table(state.question)
@@ -186,7 +186,7 @@ class ReadQuery:
     is_trusted: bool = False
 
 
-def read_query(model: LineWriter, question: str, table: ParsedTable) -> ReadQuery | None:
+def read_query(model: QueryModel, question: str, table: ParsedTable) -> ReadQuery | None:
     """The query that a model reads a question as; None if it says that the table does not answer."""
     whole = QueryTable.of_parsed(table)
     said = said_values(question, whole)

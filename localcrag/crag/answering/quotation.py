@@ -119,15 +119,12 @@ def _quotation_blocks(
 ) -> Iterator[list[tuple[str, int]]]:
     """The quotations, each with its key; if there are several findings, those of each below its question.
 
-    It is in the words that were ``asked``. Parts that the same answers are answered together. What the reader
-    says of a finding stands above its quotations, and cites the first of them.
+    It is in the words that were ``asked``. Parts that the same answers are answered together.
     """
     alike = len({tuple(map(span, picked)) for picked in chosen}) == 1
     for finding, picked in zip(findings[:1] if alike else findings, chosen, strict=not alike):
         items = [shown[span(strip)] for strip in picked if span(strip) in shown]
         lines = [(before_mark(item.strip, finding.state.question), item.key) for item in items]
-        if finding.said and items:
-            lines.insert(0, (f"{finding.said} ", items[0].key))
         if alike:
             yield from ([line] for line in lines)
         else:

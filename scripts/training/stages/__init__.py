@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from ..job import Drawing, Stage
 
 STAGES = {
-    "verbalise": "have the base say short answers as sentences, for `chat` to learn from",
-    "reader": "train the adapters that read evidence: what it tells, or that it does not answer",
     "chat": "train the chat model's adapters, or go on from --init",
     "evaluator": "train the evaluator, or fine-tune it from --init",
     "tables": "train the adapters that read a question over a table as a query",

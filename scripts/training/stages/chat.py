@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import torch
 
 from ..base_model import base_of
-from ..chat_tasks import TASK_SHARES, ChatTasks
+from ..chat_tasks import ChatTasks
 from ..chat_training import STEP_SIZES, begun, course, row_batches
 from ..data import Example, Record, read_questions, tidy
 from ..drawn import in_rounds, read_rows, save_rows
@@ -24,7 +24,6 @@ from ..labelled_documents import document_folders, read_labelled_documents
 from ..packed_rows import Decisions, Row, rows
 from ..pairs import CHAT_MIXTURE
 from ..training_loop import Budget, train
-from ..verbalised import read_said
 from ..written_answers import document_answers, read_answers
 
 PEAK_RATE, FINE_TUNING_RATE = 5e-4, 2e-4
@@ -38,28 +37,23 @@ def run(job: Job) -> None:
 
     Raises DataError, StageError, ShapeError (an unfit `init` or base), LocalCragError (no base).
     """
-    train_tasks(job, TASK_SHARES, job.chat)
-
-
-def train_tasks(job: Job, shares: Mapping[str, float], checkpoint: Path) -> None:
-    """Train on tasks of these shares until the budget is spent; raises as :func:`run` does."""
     torch.manual_seed(0)
     use_kernels_of_any_shape()
     base = base_of(job.base).file
     model = begun(job, base)
     size = STEP_SIZES[job.device]
-    decisions, read = _drawn(job.drawn) if job.drawn else _drawing(job, base, shares)
+    decisions, read = _drawn(job.drawn) if job.drawn else _drawing(job, base)
     if job.device == "cpu" and job.minutes >= MIN_COMPILED_MINUTES:
         model.compile_layers()
     usual = FINE_TUNING_RATE if job.init else PEAK_RATE
     budget = Budget(job.minutes, job.learning_rate or usual)
     training = course(model.to(job.device), decisions, size)
-    train(training, row_batches(read, size), budget, checkpoint, reporter(0))
+    train(training, row_batches(read, size), budget, job.chat, reporter(0))
 
 
 def draw(job: Job, file: Path, tokens: int) -> None:
     """Write what a training reads, so many tokens of it. Raises DataError, StageError, LocalCragError."""
-    decisions, read = _drawing(job, base_of(job.base).file, TASK_SHARES)
+    decisions, read = _drawing(job, base_of(job.base).file)
     save_rows(file, read, tokens, decisions, reporter(0))
 
 
@@ -69,7 +63,7 @@ def _drawn(file: Path) -> tuple[Decisions, Iterator[Row]]:
     return drawn.decisions, in_rounds(drawn.rows, random.Random(time.time_ns()))
 
 
-def _drawing(job: Job, base: Path, shares: Mapping[str, float]) -> tuple[Decisions, Iterator[Row]]:
+def _drawing(job: Job, base: Path) -> tuple[Decisions, Iterator[Row]]:
     """The tokens that decide, and rows that are drawn for ever."""
     from localcrag.llm.llama_backend import Model  # a machine that trains on what was drawn has no llama.cpp
 
@@ -77,10 +71,10 @@ def _drawing(job: Job, base: Path, shares: Mapping[str, float]) -> tuple[Decisio
 
     mine(job)
     tokens = ChatTokens(Model(base))
-    return tokens.decisions, rows(tokens.drawn(_tasks(job, time.time_ns(), shares)))
+    return tokens.decisions, rows(tokens.drawn(_tasks(job, time.time_ns())))
 
 
-def _tasks(job: Job, seed: int, shares: Mapping[str, float]) -> ChatTasks:
+def _tasks(job: Job, seed: int) -> ChatTasks:
     """What there is to learn from the data: of one's own pairs, only grades."""
     rng = random.Random(seed)
     examples, held_out = examples_of(job)
@@ -89,8 +83,8 @@ def _tasks(job: Job, seed: int, shares: Mapping[str, float]) -> ChatTasks:
     records = _unseen(read_questions(job.data), held_out)
     groups = mined(job, seed + 1, CHAT_MIXTURE)
     asked = [each for each in read_labelled_documents(document_folders(job.data)) if not each.held_out]
-    answers = [*read_answers(job.data, examples), *document_answers(asked, read_said(job.said))]
-    return ChatTasks(examples, records, groups, answers, rng, shares)
+    answers = [*read_answers(job.data, examples), *document_answers(asked)]
+    return ChatTasks(examples, records, groups, answers, rng)
 
 
 def _unseen(records: Sequence[Record], held_out: Sequence[Example]) -> list[Record]:

@@ -14,16 +14,16 @@ from pathlib import Path
 
 import numpy as np
 
-from localcrag.configured_models import QUERIES_SCALE_KEY, READER_SCALE_KEY
+from localcrag.configured_models import QUERIES_SCALE_KEY
 from localcrag.crag.table_queries.table_query import NO_QUERY
 from localcrag.evaluation.statistics import Floats
 from localcrag.llm.gguf import read_metadata
 from localcrag.llm.model_file_checks import ADAPTER_BASE_KEY
 from localcrag.llm.registry import embedded_folder
-from localcrag.loaded_models import QUERY_CONTEXT_TOKENS, READER_CONTEXT_TOKENS
+from localcrag.loaded_models import QUERY_CONTEXT_TOKENS
 
 from .. import benchmarks as bench
-from .. import measure, reader_measure, table_measure
+from .. import measure, table_measure
 from ..adapted_llama import AdaptedLlama
 from ..base_model import PACKAGED, Base, base_of
 from ..calibration import Calibrated, auc, calibrate
@@ -33,16 +33,7 @@ from ..data import USER, Example
 from ..evaluator_base import ENGLISH_EVALUATOR
 from ..gguf_files import About, Measured, write_adapter
 from ..job import Job, StageError, examples_of
-from ..manifest import (
-    ADAPTER,
-    READER,
-    TABLES_ADAPTERS,
-    TABLES_LANGUAGES,
-    chat_words,
-    reader_words,
-    tables_words,
-    write_manifest,
-)
+from ..manifest import ADAPTER, ADAPTER_WORDS, TABLES_ADAPTERS, TABLES_LANGUAGES, tables_words, write_manifest
 from ..pair_tokenizer import PairTokenizer
 from ..product_evaluator import product_evaluator
 from ..shipping import export_evaluator, restored_evaluator
@@ -57,7 +48,7 @@ STRIP_QUESTIONS = 400
 
 
 def run(job: Job) -> None:
-    """Export what has been trained: the evaluator, the chat model's adapter, the reader, that for tables.
+    """Export what has been trained: the evaluator, the chat model's adapter, that for tables.
 
     The adapter may as well be one that was exported before (`init`).
 
@@ -70,20 +61,15 @@ def run(job: Job) -> None:
     is_adapted = job.chat.exists() or bool(job.init and read_metadata(job.init).adapter)
     if judge and job.blend:
         judge.blend(job.blend, job.share)
-    if not (judge or is_adapted or job.tables.exists() or job.reader.exists()):
-        raise StageError(
-            "run the stage 'evaluator', 'chat', 'reader' or 'tables' first: there is no checkpoint"
-        )
+    if not (judge or is_adapted or job.tables.exists()):
+        raise StageError("run the stage 'evaluator', 'chat' or 'tables' first: there is no checkpoint")
     job.models.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=job.models, prefix=".making-") as folder:
         made = Path(folder)
         if judge:
             _export_evaluator(job, judge, made / f"{judge.base.evaluator}.gguf")
         if is_adapted:
-            _export_adapter(job, made, base_of(job.base))
-        if trained := load(job.reader):
-            base = base_of(job.base)
-            _export_reader(job, AdaptedLlama.restored(base.file, trained["model"]), made, base)
+            _export_adapter(job, _adapted(job), made / f"{ADAPTER}.gguf", _evaluator_beside(job, made))
         if trained := load(job.tables):
             base = base_of(job.base)
             model = AdaptedLlama.restored(base.file, trained["model"])
@@ -94,19 +80,6 @@ def run(job: Job) -> None:
         for file in made.iterdir():
             file.replace(job.models / file.name)
     write_manifest(job.models)
-
-
-def _export_reader(job: Job, model: AdaptedLlama, made: Path, base: Base) -> None:
-    """Write the adapter that reads evidence, with the scale of its probabilities on documents held out."""
-    path, words = made / f"{READER}.gguf", reader_words(base.name)
-    _write_adapter(base, model, path, words)
-    questions = reader_measure.held_out_questions(job.data, reader_measure.SCALED_QUESTIONS)
-    with base.with_adapter(path, READER_CONTEXT_TOKENS) as reader:
-        asked = reader_measure.ask(reader, questions)
-    for row in reader_measure.rows(asked):
-        print(f"{row.method}: {', '.join(f'{name} {value:.3f}' for name, value in row.figures.items())}")
-    fitted: Measured = {READER_SCALE_KEY: astuple(reader_measure.scale_of(asked))}
-    _write_adapter(base, model, path, words, fitted)
 
 
 def _export_tables(job: Job, model: AdaptedLlama, path: Path, base: Base) -> None:
@@ -140,20 +113,19 @@ def _evaluator_beside(job: Job, made: Path) -> Path | None:
     return next((path for folder in folders if (path := folder / f"{ENGLISH_EVALUATOR}.gguf").exists()), None)
 
 
-def _adapted(job: Job, base: Path) -> AdaptedLlama:
+def _adapted(job: Job) -> AdaptedLlama:
     """The base with the adapters that were trained, else with those of `init`."""
+    base = base_of(job.base).file
     if trained := load(job.chat):
         return AdaptedLlama.restored(base, trained["model"])
     assert job.init is not None
     return AdaptedLlama.with_adapter(base, job.init)
 
 
-def _export_adapter(job: Job, made: Path, base: Base) -> None:
-    """Write the adapter below `made`, with its fusion with the evaluator if the data are a folder."""
-    model, judge = _adapted(job, base.file), _evaluator_beside(job, made)
-    words = chat_words(base.name)
-    path = made / f"{ADAPTER}.gguf"
-    _write_adapter(base, model, path, words)
+def _export_adapter(job: Job, model: AdaptedLlama, path: Path, judge: Path | None) -> None:
+    """Write the adapter, with its fusion with the evaluator if the data are a folder."""
+    base = base_of(job.base)
+    _write_adapter(base, model, path, ADAPTER_WORDS)
     if judge is None or job.data.is_file():
         return
     material = measure.material_of(job.data, FUSION_QUESTIONS, fitting=True)
@@ -179,7 +151,7 @@ def _export_adapter(job: Job, made: Path, base: Base) -> None:
         "localcrag.fusion.band.lower": band.lower,
         "localcrag.strips.weights": astuple(strip_fusion_of(strips)),
     }
-    _write_adapter(base, model, path, words, fitted)
+    _write_adapter(base, model, path, ADAPTER_WORDS, fitted)
 
 
 def _write_adapter(
