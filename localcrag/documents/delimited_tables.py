@@ -17,6 +17,8 @@ from localcrag.documents.table_rows import TableLine, row_text
 _MIN_ROWS, _MIN_COLUMNS, _MIN_QUOTED_COLUMNS = 3, 3, 2
 _MIN_PRINTED_ROWS = 8
 """The fewest rows of a table whose cells nothing but blanks part."""
+_MIN_NUMBERS = 2
+"""The fewest columns of numbers of such a table whose first column has names."""
 _MAX_LINE_CHARACTERS, _MAX_NAME_CHARACTERS = 5_000, 40
 _NAME = re.compile(r"(?=.*[^\W\d_])\S+(?: \S+)*")
 _NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?")
@@ -61,8 +63,8 @@ def _table(lines: Sequence[str], first: int) -> PlainTable | None:
 def _printed(lines: Sequence[str], first: int) -> PlainTable | None:
     """The table that begins with a line as R prints one: names of columns, and cells that blanks part.
 
-    It goes on to a blank line or the end. All columns are numbers, or the first has no name, above which the
-    header is indented, and no numbers, and half of the others are numbers.
+    It goes on to a blank line or the end. All columns are numbers, or the first has none, and half of the
+    others are numbers: two at least, or the first has no name, above which the header is indented.
     """
     names = _distinct(lines[first].split(), _MIN_COLUMNS) if len(lines[first]) <= _MAX_LINE_CHARACTERS else []
     rows: list[list[str]] = []
@@ -78,11 +80,13 @@ def _printed(lines: Sequence[str], first: int) -> PlainTable | None:
         return None
     labels, *columns = zip(*rows, strict=True)
     numbers = sum(map(_are_numbers, columns))
+    is_indented = lines[first][:1].isspace()
     if len(rows[0]) == len(names):
-        is_table = numbers == len(columns) and _are_numbers(labels)
+        has_names = not is_indented and not _are_numbers(labels)
+        is_named = has_names and numbers >= max(_MIN_NUMBERS, len(columns) / 2)
+        is_table = is_named or (numbers == len(columns) and _are_numbers(labels))
     else:
-        is_labelled = lines[first][:1].isspace() and not _are_numbers(labels)
-        is_table = is_labelled and 2 * numbers >= len(columns)
+        is_table = is_indented and not _are_numbers(labels) and 2 * numbers >= len(columns)
         names = [_ROW_NAME if _ROW_NAME not in names else "row", *names]
     told = [TableLine(at, row_text(cells, names), False) for at, cells in enumerate(rows, first + 2)]
     return PlainTable(first, end, told) if is_table else None

@@ -27,6 +27,8 @@ Span = tuple[int, int]
 TableFinder = Callable[[Sequence[str]], Iterator[PlainTable]]
 
 _GAP = re.compile(r"\S(?: {2,}|\s*\t\s*)\S")
+_TWO_NUMBERS = re.compile(r" [-+.]?\d\S* [-+.]?\d\S*$", re.MULTILINE)
+"""The end of a line of a table whose cells nothing but blanks part."""
 _SPACED = re.compile(r"\S {2}")
 _MAY_BEGIN = re.compile(r"\S {2}|^ {4}|\t|\||^\s*[-=_+─═]{3}")
 _LINE = re.compile(r"[^\n]*(?:\n|\Z)")
@@ -150,6 +152,7 @@ def _all_tables(lines: Sequence[str], kinds: Sequence[TableFinder] | None = None
 def _may_have_table(text: str) -> bool:
     """Whether there is anything in a text that could stand between two columns."""
     marked = any(mark in text for mark in (_TAB, _BAR, ":", ",", ";", '"'))
+    marked = marked or _TWO_NUMBERS.search(text) is not None
     return marked or ("  " in text and _SPACED.search(text) is not None)
 
 

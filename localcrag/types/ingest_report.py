@@ -47,9 +47,11 @@ class StillReading:
     source: str
 
 
-READING = 27
+READING = 28
 """The number of the way in which documents are read now; those read in an older way are read anew.
 
+28: with tables of JSON whose columns have numbered rows, and tables of names and numbers whose cells nothing
+but blanks part;
 27: with the code of PDF that is mostly code apart from its prose, ligatures of TeX fonts as letters, and
 letters that are struck over once;
 26: with tables as R prints them, and in JSON and YAML numbers below names and what stands below days, as

@@ -348,6 +348,7 @@ LEAGUE = [
         ("How many of the clubs were called Orla?", 1, True),
         ("Which club of the league has the highest place?", 1, True),
         ("Which place has Orla?", 1, False),
+        ("Which club on our list can carry the highest number of games?", 1, True),
     ],
 )
 def test_a_row_among_rows_that_are_as_probable_is_to_be_checked(

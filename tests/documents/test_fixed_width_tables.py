@@ -290,7 +290,7 @@ def test_cells_that_are_parted_by_commas_or_semicolons_or_quoted(text: str, foun
     assert all(row in laid for row in found)
 
 
-def test_tables_as_r_prints_them_are_rows() -> None:
+def test_tables_whose_cells_blanks_part_are_rows() -> None:
     nations = "  TFR contraception  GDP region\n" + "".join(
         f"Land-{letter}      2.{at} {at if at % 2 else 'NA'}   28{at}  Asia\n"
         for at, letter in enumerate("abcdefghi")
@@ -300,6 +300,10 @@ def test_tables_as_r_prints_them_are_rows() -> None:
     assert len(found) == 9
     weeks = "week    observed state\n" + "".join(f"19900{at}\t{at}\t  0\n" for at in range(1, 10))
     assert rows(weeks)[0] == "week: 199001 · observed: 1 · state: 0" and len(rows(weeks)) == 9
+    mice = "strain sex weight\n" + "".join(f"C57/{at} f 2{at} \n" for at in range(9))
+    assert not rows(mice), "one column of numbers is not enough"
+    mice = mice.replace("weight\n", "weight density\n").replace(" \n", " 0.06\n")
+    assert rows(mice)[0] == "strain: C57/0 · sex: f · weight: 20 · density: 0.06" and len(rows(mice)) == 9
     for other in (
         nations.strip(),
         nations.replace("Asia\n", "\n"),

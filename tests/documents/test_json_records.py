@@ -130,6 +130,27 @@ def test_tables_that_are_held_by_their_columns_are_records() -> None:
     assert told({"town": ["Oslo", "Rome", "Bern"], "rain": [1, 2, 3]})[2] == "town: Bern\nrain: 3"
 
 
+def test_columns_whose_rows_have_numbers_are_records() -> None:
+    """The form in which pandas writes a table by default."""
+    towns = {"17": "Oslo", "20": "Rome", "31": "Bern"}
+    stations = {"town": towns, "rain": {"17": 1.5, "20": 2, "31": None}, "open": dict.fromkeys(towns, True)}
+    assert told(stations) == [
+        "index: 17\ntown: Oslo\nrain: 1.5\nopen: true",
+        "index: 20\ntown: Rome\nrain: 2\nopen: true",
+        "index: 31\ntown: Bern\nrain: null\nopen: true",
+    ]
+    counted = {"town": {"0": "Oslo", "1": "Rome", "2": "Bern"}, "rain": {"0": "1e-5", "1": 2, "2": 3}}
+    assert told(counted)[0] == "town: Oslo\nrain: 1e-5", "numbers that only count tell nothing"
+    taken = {"index": towns, "rain": {"17": 1, "20": 2, "31": 3}}
+    assert told(taken)[1] == "number: 20\nindex: Rome\nrain: 2"
+    years = {
+        town: {"2019": 1, "2020": 2, "2021": n} for n, town in enumerate(("Oslo", "Rome", "Bern", "Ulm"))
+    }
+    assert told(years)[0] == "name: Oslo\n2019: 1\n2020: 2\n2021: 0", "years of things are their fields"
+    uneven = {"town": towns, "rain": {"17": 1, "20": 2}}
+    assert told(uneven)[0].startswith("town.17: Oslo")
+
+
 def test_lists_that_are_no_columns_stay_as_they_are() -> None:
     assert told({"tags": ["a", "b"], "ids": [1, 2]}) == ["tags: a, b\nids: 1, 2"]
     assert told({"tags": ["a", "b", "c"], "ids": [1, 2, 3], "by": "Ann"})[0].startswith("tags: a, b, c")

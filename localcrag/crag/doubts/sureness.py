@@ -68,13 +68,19 @@ _MUCH_ASKED = re.compile(
 COUNT_ASKED = re.compile(r"\bhow many\b|\bwie ?viele\b|\bcombien de\b|\bcuánt[oa]s\b", re.IGNORECASE)
 _OF_ALL_ASKED = re.compile(r"\bhow many of (?:the|all|these|those|our|my|their|its)\b", re.IGNORECASE)
 """How a question asks for the number of those among all that are something."""
-_EXTREME_ASKED = re.compile(
-    r"\bwhich\b.{1,80}\b(?:(?:has|had|have|is|was|are|were|got) the (?:very )?"
+_EXTREME = (
     r"(?:highest|lowest|largest|smallest|biggest|greatest|longest|shortest|latest|earliest|oldest|newest)"
+)
+_EXTREME_ASKED = re.compile(
+    rf"\bwhich\b.{{1,80}}\b(?:(?:has|had|have|is|was|are|were|got) the (?:very )?{_EXTREME}"
     r"|the (?:most|least|fewest))\b",
     re.IGNORECASE,
 )
 """How a question asks for the first of all rows."""
+_GREATEST_ASKED = re.compile(
+    rf"\bwhich (?!of\b).{{1,80}}?(?<!\bof )\bthe (?:very )?(?P<word>{_EXTREME})\b", re.IGNORECASE
+)
+"""How a question asks for the row that has, carries or reaches the greatest figure of all."""
 _LEFT_OUT = re.compile(
     r"\b(?:leaving out|except(?:ing)?(?: for)?|excluding|apart from|other than|besides|not counting|without)"
     r" (?P<what>[^,;:?]+)",
@@ -155,6 +161,9 @@ def goes_over_rows(state: QuestionState, kept: Sequence[Strip]) -> bool:
     if best is None or not is_row(best):
         return False
     if _OF_ALL_ASKED.search(question) or _is_left_out(best, question):
+        return True
+    greatest = _GREATEST_ASKED.search(question)
+    if greatest and not terms(greatest["word"]) & terms(judged_text(best)):
         return True
     over_rows = asks_over_table(question)
     if asks_for_total_of_years(question) or (asks_for_total(question) and _share_year(kept, best, question)):

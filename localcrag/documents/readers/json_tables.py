@@ -1,14 +1,16 @@
 """Tables that JSON holds by their columns, as records: each row an object with the names of its columns.
 
-Three forms are known, which exports of programs and data services have::
+Four forms are known, which exports of programs and data services have::
 
     {"fields": ["name", "diameter"], "data": [["Halley", 11], ["Encke", 5]]}
     [["name", "diameter"], ["Halley", 11], ["Encke", 5]]
     {"name": ["Halley", "Encke"], "diameter": [11, 5]}
+    {"name": {"0": "Halley", "1": "Encke"}, "diameter": {"0": 11, "1": 5}}
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import islice
 
@@ -17,6 +19,7 @@ from localcrag.documents.record_blocks import Json
 MIN_COLUMNS, MIN_ROWS = 2, 3
 """The fewest columns and rows of a table."""
 _MAX_NAME_CHARACTERS = 80
+_NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 _MAX_DEPTH = 8
 _LOOKED_AT = 50
 """Rows that tell whether the first of them is a header."""
@@ -30,8 +33,11 @@ def with_tables(value: Json) -> Json:
     Names and rows are looked for below the keys of objects inside objects as well; the other keys stay, and
     the records have the key of the rows.
     """
-    if isinstance(value, dict) and (records := _of_columns(value)) is not None:
-        return records
+    if isinstance(value, dict):
+        records = _of_columns(value)
+        records = _of_numbered_columns(value) if records is None else records
+        if records is not None:
+            return records
     return _inside(value, _MAX_DEPTH)
 
 
@@ -100,3 +106,33 @@ def _of_columns(value: dict[str, Json]) -> list[Json] | None:
     if len(columns) < max(MIN_COLUMNS, len(value)) or len(sizes) != 1 or sizes.pop() < MIN_ROWS:
         return None
     return [dict(zip(value, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+def _of_numbered_columns(value: dict[str, Json]) -> list[Json] | None:
+    """The records of an object that has the plain values of each column below the numbers of the rows.
+
+    So pandas writes a table. Of columns that all are numbers, or all texts, the names may be those of things
+    and the numbers years: those stay as they are. A number that does not only count is a cell of its row.
+    """
+    columns = {name: column for name, column in value.items() if isinstance(column, dict)}
+    numbers = list(next(iter(columns.values()), {}))
+    if not MIN_COLUMNS <= len(columns) == len(value) or len(numbers) < MIN_ROWS:
+        return None
+    if not all(number.isdecimal() for number in numbers):
+        return None
+    if any(list(column) != numbers or not _are_plain(list(column.values())) for column in columns.values()):
+        return None
+    texts = [any(_is_text(cell) for cell in column.values()) for column in columns.values()]
+    if all(texts) or not any(texts):
+        return None
+    counted = numbers == [str(at) for at in range(len(numbers))]
+    label = next(name for name in ("index", "number", "row") if name not in columns)
+    return [
+        {**({} if counted else {label: number}), **{name: column[number] for name, column in columns.items()}}
+        for number in numbers
+    ]
+
+
+def _is_text(cell: Json) -> bool:
+    """Whether a cell is no number; decimal fractions are held as they are written."""
+    return isinstance(cell, str) and _NUMBER.fullmatch(cell) is None
