@@ -176,7 +176,10 @@ def _identity(path: Path) -> _FileKey:
     try:
         about = path.stat()
     except OSError as error:
-        raise ModelFileError(f"{path.name} cannot be read: {error.strerror}.") from error
+        raise ModelFileError(
+            f"{path.name} cannot be read: {error.strerror}.",
+            hint="Look at its permissions, or give another file.",
+        ) from error
     return about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns
 
 

@@ -362,6 +362,18 @@ def test_a_row_among_rows_that_are_as_probable_is_to_be_checked(
     assert goes_over_rows(state, kept) is doubtful
 
 
+@pytest.mark.parametrize(
+    ("question", "doubtful"),
+    [("Which club can have the highest number of games?", True), ("What is told of Orla?", False)],
+)
+def test_several_rows_are_no_answer_to_what_goes_over_all(question: str, doubtful: bool) -> None:
+    world = World({"/a.txt": ""}, scripted("x"))
+    state = QuestionState(world.adapters, world.options, question, question, None)
+    first, second, *_ = strips(structured(*((BlockKind.ROW, text) for text in LEAGUE)))
+    both = first.passage.text_between(first.start, second.end)
+    assert goes_over_rows(state, [replace(first, end=second.end, text=both, score=0.9)]) is doubtful
+
+
 CHARGERS = ["Island: Maui · Place: Old mill", "Island: Oahu · Place: Inn", "Island: Maui · Place: Bank"]
 
 

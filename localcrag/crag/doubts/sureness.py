@@ -159,7 +159,7 @@ def goes_over_rows(state: QuestionState, kept: Sequence[Strip]) -> bool:
     """
     best, question = max(kept, key=lambda strip: strip.score, default=None), state.question
     if best is None or not is_row(best):
-        return False
+        return best is not None and _are_rows(best) and asks_over_table(question)
     if _OF_ALL_ASKED.search(question) or _is_left_out(best, question):
         return True
     greatest = _GREATEST_ASKED.search(question)
@@ -179,7 +179,14 @@ def goes_over_rows(state: QuestionState, kept: Sequence[Strip]) -> bool:
 def asks_over_table(question: str) -> bool:
     """Whether a question asks for a number, a total, an extreme or groups of the rows of some table."""
     reads = (asks_for_rows, asks_over_rows, asks_for_total, asks_over_groups)
-    return any(asks(question) for asks in reads) or _EXTREME_ASKED.search(question) is not None
+    patterns = (_EXTREME_ASKED, _GREATEST_ASKED)
+    return any(asks(question) for asks in reads) or any(each.search(question) for each in patterns)
+
+
+def _are_rows(strip: Strip) -> bool:
+    """Whether a strip is several rows, which a window may be."""
+    within = [b.kind for b in strip.passage.blocks if b.start < strip.end and strip.start < b.end]
+    return len(within) > 1 and set(within) == {BlockKind.ROW}
 
 
 def _is_left_out(row: Strip, question: str) -> bool:
