@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
@@ -328,3 +328,32 @@ def test_persons_are_named_by_both_of_their_names() -> None:
         assert read is not None
         found = answered_by(read)
         assert found is not None and found.answer.text.partition("\n")[0] == told
+
+
+def test_a_query_against_the_words_of_its_question_is_to_be_checked() -> None:
+    """The greatest of changes where something "fell most", and the first of a list for all of it."""
+    people = [
+        f"person: {name} · group: {group} · change: {change} · mass: {mass}"
+        for name, group, change, mass in (
+            ("Ann", "AL2", "3.5", 70), ("Bo", "BL3", "-4.2", 81), ("Cy", "CL4", "0.3", 65),
+            ("Di", "AL2", "-1", 59),
+        )
+    ]  # fmt: skip
+    (table,) = tables_of(passages(people))
+    down = 'SELECT "person" ORDER BY "change" ASC LIMIT 1'
+    up = 'SELECT "person" ORDER BY "change" DESC LIMIT 1'
+    some = "SELECT SUM(\"mass\") WHERE \"group\" IN ('AL2', 'BL3')"
+    for question, sql, is_whole in (
+        ("Who fell the most?", up, False),
+        ("Who fell the most?", down, True),
+        ("Who rose the most?", down, False),
+        ("Who rose the most?", up, True),
+        ("Who lost mass most?", 'SELECT "person" ORDER BY "mass" DESC LIMIT 1', True),
+        ("What is the mass of AL2, BL3 and so on altogether?", some, False),
+        ("What is the mass of AL2 and BL3 altogether?", some, True),
+    ):
+        read = read_query(ScriptedQueries({" ": (sql, 0.95)}), question, table)
+        assert read is not None
+        for trusted in (False, True):
+            found = answered_by(replace(read, is_trusted=trusted))
+            assert found is not None and found.is_whole is is_whole, (question, sql)

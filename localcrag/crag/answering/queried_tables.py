@@ -25,8 +25,10 @@ from localcrag.crag.table_queries.missing_conditions import (
 from localcrag.crag.table_queries.query_doubts import (
     is_of_other_things,
     measures_another,
+    orders_against_change,
     passes_over_column,
     repeats_name,
+    takes_examples_for_all,
     takes_whole_for_part,
 )
 from localcrag.crag.table_queries.query_grammar import query_pattern
@@ -168,6 +170,8 @@ def _is_doubtful(query: TableQuery, read: ReadQuery) -> bool:
         passes_over_column(query, read.table, read.question)
         or takes_whole_for_part(query, read.question)
         or measures_another(query, read.table, read.question)
+        or orders_against_change(query, read.table, read.question)
+        or takes_examples_for_all(query, read.question)
     )
 
 

@@ -7,8 +7,9 @@ Olympic **competition**"), answers another question; one that counts the row of 
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 
-from localcrag.crag.questions.query_terms import STOP_WORDS
+from localcrag.crag.questions.query_terms import STOP_WORDS, stem
 from localcrag.crag.table_answers.table_values import WORD, root, roots, word_list
 from localcrag.crag.table_answers.table_vocabulary import QUANTITY_WORDS, SUPERLATIVES
 from localcrag.crag.table_queries.query_table import QueryTable
@@ -27,6 +28,20 @@ OF_TABLE = re.compile(
     re.IGNORECASE,
 )
 """How a question names the table that it means: "in the 2022 airport ranking"."""
+FALLING = frozenset(
+    map(
+        stem,
+        word_list(
+            "drop dropped fall fell fallen decline declined decrease decreased shrink shrank shrunk lose lost"
+        ),
+    )
+)
+RISING = frozenset(
+    map(stem, word_list("rise rose risen grow grew grown increase increased gain gained climb climbed"))
+)
+"""Verbs of what becomes less or more from one year to a later one."""
+_AND_OTHERS = re.compile(r"\b(?:and so (?:on|forth)|etc|and the like)\b|…|\.\.\.", re.IGNORECASE)
+"""How a question ends a list of which it names some."""
 _MARKS = frozenset({"1", "0", "y", "n", "yes", "no", "true", "false"})
 MIN_ALIKE = 2
 """How many rows on average have the same cell in a column whose name asks for one."""
@@ -59,6 +74,26 @@ def passes_over_column(query: TableQuery, table: QueryTable, question: str) -> b
         and MIN_ALIKE * len(column.distinct) <= len(column.filled)
         for column in others
     )
+
+
+def orders_against_change(query: TableQuery, table: QueryTable, question: str) -> bool:
+    """Whether a query ranks changes from the other end than a question does: "fell most", the greatest first.
+
+    Changes are numbers below and above zero.
+    """
+    verbs = {stem(word) for word in WORD.findall(question.lower())}
+    fell, rose = not verbs.isdisjoint(FALLING), not verbs.isdisjoint(RISING)
+    if query.key is None or query.key.expression is None or fell is rose or query.is_descending is rose:
+        return False
+    ranked = [table.columns[name] for name in query.key.expression.columns]
+    values = [each for column in ranked for each in column.typed.values if isinstance(each, Decimal)]
+    return bool(values) and min(values) < 0 < max(values)
+
+
+def takes_examples_for_all(query: TableQuery, question: str) -> bool:
+    """Whether a query takes those that a question only begins to list for all: "AL2, BL3 and so on"."""
+    lists = any(len(condition.values) > 1 for condition in query.conditions)
+    return lists and _AND_OTHERS.search(question) is not None
 
 
 def measures_another(query: TableQuery, table: QueryTable, question: str) -> bool:

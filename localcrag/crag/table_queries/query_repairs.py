@@ -12,23 +12,11 @@ from localcrag.crag.table_answers.column_merit import is_better_high
 from localcrag.crag.table_answers.table_values import WORD, root, roots, word_list
 from localcrag.crag.table_answers.table_vocabulary import QUANTITY_WORDS, SUPERLATIVES
 from localcrag.crag.table_queries.derived_words import cells_of_word
-from localcrag.crag.table_queries.query_doubts import MIN_ALIKE
+from localcrag.crag.table_queries.query_doubts import FALLING, MIN_ALIKE, RISING
 from localcrag.crag.table_queries.query_table import YEAR_IN_NAME, QueryTable
 from localcrag.crag.table_queries.table_query import ColumnExpression, Condition, TableQuery, Target
 
 _CONTRAST = re.compile(r"\b(?:rather than|instead of) (?:the |an? )?(?P<what>[\w-]+)", re.IGNORECASE)
-_FALLING = frozenset(
-    map(
-        stem,
-        word_list(
-            "drop dropped fall fell fallen decline declined decrease decreased shrink shrank shrunk lose lost"
-        ),
-    )
-)
-_RISING = frozenset(
-    map(stem, word_list("rise rose risen grow grew grown increase increased gain gained climb climbed"))
-)
-"""Verbs of what becomes less or more from one year to a later one."""
 _NAME = re.compile(r"(?<=\w )[A-Z][\w-]+")
 """A word with a capital that does not begin the question."""
 _PERIOD_ASKED = re.compile(r"\b(?:which|what) (?P<period>year|month)\b", re.IGNORECASE)
@@ -227,7 +215,7 @@ def with_direction(query: TableQuery, question: str) -> TableQuery:
     It compares two columns whose names differ in their year alone, "pcgdp1990" and "pcgdp2000".
     """
     verbs = {stem(word) for word in _words(question)}
-    fell, rose = not verbs.isdisjoint(_FALLING), not verbs.isdisjoint(_RISING)
+    fell, rose = not verbs.isdisjoint(FALLING), not verbs.isdisjoint(RISING)
     if fell is rose:
         return query
 
