@@ -178,12 +178,18 @@ def connected(address: ClusterAddress | None, setting: NodeSetting) -> Iterator[
     """
     require_ray()
     os.environ.update(QUIET_VARIABLES)
-    if address is None or is_loopback(address.host):
+    stays_here = address is None or is_loopback(address.host)
+    if stays_here:
         os.environ.update(LOOPBACK_VARIABLES)
     if address is None and TOKEN_MODE_VARIABLE not in os.environ:
         os.environ.update({TOKEN_MODE_VARIABLE: "token", TOKEN_VARIABLE: secrets.token_hex(32)})
     before = signal.getsignal(signal.SIGTERM)
     import ray
+
+    if stays_here:
+        from ray._private import ray_constants
+
+        ray_constants.ENABLE_RAY_CLUSTER = False  # it read the variable when it was first imported
 
     with _joined(ray, address) if address else _started(ray):
         nodes = RayNodes(

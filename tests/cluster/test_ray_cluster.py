@@ -93,7 +93,10 @@ def test_a_node_that_dies_loses_nothing_and_nothing_is_indexed_twice(
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
+    from ray._private import ray_constants
+
     monkeypatch.setattr(cluster_reader, "MIN_BATCH_BYTES", 1)
+    monkeypatch.setattr(ray_constants, "ENABLE_RAY_CLUSTER", True)  # as if Ray had been imported before
     folder = notes(tmp_path / "notes", 24)
     took = RayNodes.next_result
     killed: list[str] = []
