@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import threading
 import time
@@ -29,8 +30,15 @@ def test_the_helper_thread_runs_before_anything_is_computed(monkeypatch: pytest.
     assert 0 <= score <= 1
 
 
+def own_evaluator(folder: Path) -> Path:
+    """A copy of the evaluator, whose weights no other test has in memory."""
+    return Path(shutil.copy(embedded_folder() / "localcrag-evaluator-v6.gguf", folder))
+
+
 @pytest.mark.parametrize("step", ["llama_model_load_from_file", "llama_init_from_model"])
-def test_an_interrupt_while_a_model_is_loaded_is_not_lost(monkeypatch: pytest.MonkeyPatch, step: str) -> None:
+def test_an_interrupt_while_a_model_is_loaded_is_not_lost(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, step: str
+) -> None:
     """llama.cpp logs then, and an exception in the callback of the log goes nowhere."""
     make, log = getattr(llama_backend.llama, step), llama_backend._log
     made: list[Any] = []
@@ -51,7 +59,7 @@ def test_an_interrupt_while_a_model_is_loaded_is_not_lost(monkeypatch: pytest.Mo
 
     monkeypatch.setattr(llama_backend.llama, step, interrupted)
     monkeypatch.setattr(llama_backend.llama, free, count_and_free)
-    evaluator = GgufEvaluator(embedded_folder() / "localcrag-evaluator-v6.gguf")
+    evaluator = GgufEvaluator(own_evaluator(tmp_path))
     with pytest.raises(KeyboardInterrupt):
         evaluator.load()
     monkeypatch.undo()
@@ -61,7 +69,7 @@ def test_an_interrupt_while_a_model_is_loaded_is_not_lost(monkeypatch: pytest.Mo
         assert 0 <= evaluator.score("what is blue", ["the sky is blue"])[0] <= 1
 
 
-def test_a_loading_that_is_to_end_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_loading_that_is_to_end_ends(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The model is told by its own callback; here nothing else can end it."""
     load = llama_backend.llama.llama_model_load_from_file
     ended = []
@@ -75,5 +83,5 @@ def test_a_loading_that_is_to_end_ends(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(llama_backend.llama, "llama_model_load_from_file", told)
     with pytest.raises(KeyboardInterrupt):
-        llama_backend.Model(Path(embedded_folder() / "localcrag-evaluator-v6.gguf"))
+        llama_backend.Model(own_evaluator(tmp_path))
     assert ended == [None]
