@@ -80,13 +80,12 @@ def _printed(lines: Sequence[str], first: int) -> PlainTable | None:
         return None
     labels, *columns = zip(*rows, strict=True)
     numbers = sum(map(_are_numbers, columns))
-    is_indented = lines[first][:1].isspace()
+    is_indented, are_numbered = lines[first][:1].isspace(), _are_numbers(labels)
     if len(rows[0]) == len(names):
-        has_names = not is_indented and not _are_numbers(labels)
-        is_named = has_names and numbers >= max(_MIN_NUMBERS, len(columns) / 2)
-        is_table = is_named or (numbers == len(columns) and _are_numbers(labels))
+        least = len(columns) if are_numbered else max(_MIN_NUMBERS, len(columns) / 2)
+        is_table = (are_numbered or not is_indented) and numbers >= least
     else:
-        is_table = is_indented and not _are_numbers(labels) and 2 * numbers >= len(columns)
+        is_table = is_indented and not are_numbered and 2 * numbers >= len(columns)
         names = [_ROW_NAME if _ROW_NAME not in names else "row", *names]
     told = [TableLine(at, row_text(cells, names), False) for at, cells in enumerate(rows, first + 2)]
     return PlainTable(first, end, told) if is_table else None
