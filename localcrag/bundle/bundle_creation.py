@@ -47,7 +47,7 @@ from localcrag.llm.model_entry import sha256
 from localcrag.loaded_models import LoadedModels
 from localcrag.settings import Settings
 
-USER_EXTRAS = ("http", "mcp", "ocr", "multilingual")
+USER_EXTRAS = ("http", "mcp", "ocr", "old-office", "multilingual")
 """The extras that go along by default if they are installed; the others are for those who write programs."""
 INSTALLER = "pip"
 """The package that installs the others in the room, where Python may have come without it."""

@@ -12,7 +12,8 @@ import lzma
 import zlib
 
 from localcrag.documents.extracted import MEBIBYTE, Limits
-from localcrag.documents.formats import Compression, compression_of, uncompressed_name
+from localcrag.documents.format_names import uncompressed_name
+from localcrag.documents.format_recognition import Compression, compression_of
 from localcrag.documents.zip_guard import check_ratio
 from localcrag.errors import UnreadableError
 

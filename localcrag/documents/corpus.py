@@ -11,16 +11,9 @@ from typing import BinaryIO
 from localcrag.documents.compressed import uncompressed
 from localcrag.documents.discovery import FoundSource, discover, folders_of
 from localcrag.documents.extracted import MEBIBYTE, ExtractedText, Limits, clean, one_line
-from localcrag.documents.formats import (
-    MEDIA_TYPES,
-    PLAIN_FORMATS,
-    DocumentFormat,
-    Markup,
-    format_of,
-    is_plain,
-    markup_of,
-    refuse_by_name,
-)
+from localcrag.documents.format_names import refuse_by_name
+from localcrag.documents.format_recognition import format_of, is_plain
+from localcrag.documents.formats import MEDIA_TYPES, PLAIN_FORMATS, DocumentFormat, Markup, markup_of
 from localcrag.documents.ignore import Home
 from localcrag.documents.prefetch import (
     MAX_BYTES_AT_HAND,

@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from localcrag.documents.formats import PDF_START_BYTES, is_pdf
+from localcrag.documents.format_recognition import PDF_START_BYTES, is_pdf
 from localcrag.documents.quoted_words import QuoteSpan, quoted_spans
 from localcrag.errors import UnreadableError
 from localcrag.isolation import isolated_program

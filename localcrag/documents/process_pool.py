@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from localcrag.documents.extracted import MEBIBYTE
-from localcrag.documents.formats import can_recognise
+from localcrag.documents.format_names import can_recognise
 from localcrag.documents.splitting import passages_at
 from localcrag.errors import CorpusError
 from localcrag.isolation.isolated_pool import IsolatedPool

@@ -349,6 +349,7 @@ LEAGUE = [
         ("Which club of the league has the highest place?", 1, True),
         ("Which place has Orla?", 1, False),
         ("Which club on our list can carry the highest number of games?", 1, True),
+        ("At which club were people most happy?", 1, True),
     ],
 )
 def test_a_row_among_rows_that_are_as_probable_is_to_be_checked(

@@ -138,3 +138,22 @@ def test_thousands_of_subtotals_are_found_in_time() -> None:
         rows += [f"Shop: S{group} · Sales: {group + 1}", f"Shop: Total {group} · Sales: {group + 1}"]
     (table,) = tables_of(passages(rows))
     assert totals_of(table).rows == frozenset(range(1, len(rows), 2))
+
+
+COUNTRIES = ["Kenya", "Mali", "Peru", "Chile", "Japan", "Nepal", "France", "Spain", "Norway", "Egypt"]
+
+
+def test_regions_among_countries_are_not_counted_with_them() -> None:
+    rows = [f"Nationality: {name} · Grants: {10 + at}" for at, name in enumerate(COUNTRIES)]
+    regions = ["Nationality: Asia · Grants: 900", "Nationality: Latin America & Caribbean · Grants: 800"]
+    mixed = [*regions, *rows, "Nationality: World (without refugees) · Grants: 2000"]
+    for table in (rows, mixed):
+        assert value("Which nationality has the most grants?", table) == "19"
+        assert value("How many nationalities have more than 12 grants?", table) == "7"
+    towns = [row.replace("Kenya", "Asia House").replace("Mali", "World's End") for row in rows]
+    assert value("How many nationalities are there?", towns) == "10"
+
+
+def test_a_table_of_regions_alone_has_them_counted() -> None:
+    rows = ["Region: Asia · Grants: 900", "Region: Africa · Grants: 700", "Region: Europe · Grants: 20"]
+    assert value("Which region has the most grants?", [*rows, "Region: South Africa · Grants: 3"]) == "900"

@@ -11,6 +11,7 @@ from localcrag.types import NO_TEXT, NO_TEXT_LAYER, Skipped
 from tests.fakes.store import MemoryStore
 
 IMAGE = "an image: localcrag[ocr] reads it"
+OLD = "an old Office format: localcrag[old-office] reads it"
 LISTED = " (localcrag kb show lists what was skipped)"
 
 
@@ -22,6 +23,17 @@ LISTED = " (localcrag kb show lists what was skipped)"
         ([NO_TEXT_LAYER, IMAGE], "1 scan and 1 image were skipped; localcrag[ocr] reads them"),
         (["damaged PDF"], "1 document was skipped"),
         (["damaged PDF", "damaged PDF"], "2 documents were skipped"),
+        ([OLD], "1 old Office document was skipped; localcrag[old-office] reads it"),
+        (
+            [NO_TEXT_LAYER, OLD, OLD],
+            "1 scan and 2 old Office documents were skipped; "
+            "localcrag[ocr] and localcrag[old-office] read them",
+        ),
+        (
+            [OLD, "damaged PDF"],
+            "1 old Office document and 1 other document were skipped; "
+            "localcrag[old-office] reads the old Office documents",
+        ),
         (
             [NO_TEXT_LAYER, IMAGE, IMAGE, "x"],
             "1 scan, 2 images and 1 other document were skipped; localcrag[ocr] reads the scans and images",

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from localcrag.documents.asciidoc_blocks import asciidoc_page
 from localcrag.documents.extracted import Limits
-from localcrag.documents.formats import DocumentFormat, format_of
+from localcrag.documents.format_recognition import format_of
+from localcrag.documents.formats import DocumentFormat
 from localcrag.documents.readers import parse
 from localcrag.types import BlockKind
 

@@ -30,6 +30,7 @@ from tests.documents.builders import (
 )
 from tests.documents.conftest import ReadFunction
 from tests.documents.opendocument_builders import cell, opendocument, row
+from tests.documents.test_outlook import compound
 
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 500
 MEBIBYTE = 1024 * 1024
@@ -42,12 +43,12 @@ MEBIBYTE = 1024 * 1024
         ("x.pdf", pdf([FOX])[:400], "damaged PDF"),
         ("x.pdf", b"not a PDF at all", "damaged PDF"),
         ("x.pdf", pdf([], []), "PDF without a text layer (scanned?): localcrag[ocr] reads it"),
-        ("x.docx", OLE + "EncryptedPackage".encode("utf-16-le"), "encrypted DOCX (needs a password)"),
-        ("x", OLE, "an old Office format is not read"),
+        ("x.docx", compound({"EncryptedPackage": b"x"}), "encrypted DOCX (needs a password)"),
+        ("x", OLE, "damaged Office file"),
         ("x", b"%!PS-Adobe-3.0\n/Times findfont", "PostScript is not read"),
         ("x.txt", b"%!PS-Adobe-3.0\n/Times findfont", "PostScript is not read"),
         ("x.ps.gz", gzip.compress(b"%!PS-Adobe-3.0", mtime=0), "PostScript (.ps) is not read"),
-        ("x.doc", b"anything", "the old Word format (.doc) is not read"),
+        ("x.doc", compound({"Catalog": b"x"}), "a file of a program that is not known"),
         ("x.docx", docx()[:2000], "damaged DOCX"),
         ("x.docx", b"no zip", "damaged DOCX"),
         ("x.docx", zipped({"a": "b"}), "damaged DOCX"),

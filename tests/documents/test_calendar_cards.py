@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from localcrag.documents.extracted import ExtractedText, Limits
-from localcrag.documents.formats import DocumentFormat, format_of
+from localcrag.documents.format_recognition import format_of
+from localcrag.documents.formats import DocumentFormat
 from localcrag.documents.readers import parse
 from localcrag.types import BlockKind
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from localcrag.documents.extracted import Limits
-from localcrag.documents.formats import DocumentFormat, format_of
+from localcrag.documents.format_recognition import format_of
+from localcrag.documents.formats import DocumentFormat
 from localcrag.documents.readers import parse
 from localcrag.types import BlockKind
 

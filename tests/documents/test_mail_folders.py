@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from localcrag.documents.extracted import Limits
-from localcrag.documents.formats import DocumentFormat, format_of
+from localcrag.documents.format_recognition import format_of
+from localcrag.documents.formats import DocumentFormat
 from localcrag.documents.readers import parse
 from localcrag.documents.readers.mail_folder import read_mail_folder
 from localcrag.errors import UnreadableError

@@ -18,7 +18,7 @@ from PIL import Image
 from localcrag.documents import formats, process_pool
 from localcrag.documents.block_text import BlockText
 from localcrag.documents.extracted import Limits
-from localcrag.documents.formats import can_recognise
+from localcrag.documents.format_names import can_recognise
 from localcrag.documents.readers import ocr
 from localcrag.documents.readers import pdf as reader
 from localcrag.documents.readers.ocr import add_recognised, read_image, scanned_page

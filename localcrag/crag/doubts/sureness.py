@@ -78,9 +78,11 @@ _EXTREME_ASKED = re.compile(
 )
 """How a question asks for the first of all rows."""
 _GREATEST_ASKED = re.compile(
-    rf"\bwhich (?!of\b).{{1,80}}?(?<!\bof )\bthe (?:very )?(?P<word>{_EXTREME})\b", re.IGNORECASE
+    rf"\bwhich (?!of\b).{{1,80}}?(?:(?<!\bof )\bthe (?:very )?(?P<word>{_EXTREME})\b"
+    r"|(?<!\bthe )\b(?P<degree>most|least) (?!of\b|likely\b)[a-z])",
+    re.IGNORECASE,
 )
-"""How a question asks for the row that has, carries or reaches the greatest figure of all."""
+"""How a question asks for the row that has or reaches the greatest figure of all, or is most of all."""
 _LEFT_OUT = re.compile(
     r"\b(?:leaving out|except(?:ing)?(?: for)?|excluding|apart from|other than|besides|not counting|without)"
     r" (?P<what>[^,;:?]+)",
@@ -162,8 +164,7 @@ def goes_over_rows(state: QuestionState, kept: Sequence[Strip]) -> bool:
         return best is not None and _are_rows(best) and asks_over_table(question)
     if _OF_ALL_ASKED.search(question) or _is_left_out(best, question):
         return True
-    greatest = _GREATEST_ASKED.search(question)
-    if greatest and not terms(greatest["word"]) & terms(judged_text(best)):
+    if _is_for_greatest(question, judged_text(best)):
         return True
     over_rows = asks_over_table(question)
     if asks_for_total_of_years(question) or (asks_for_total(question) and _share_year(kept, best, question)):
@@ -181,6 +182,16 @@ def asks_over_table(question: str) -> bool:
     reads = (asks_for_rows, asks_over_rows, asks_for_total, asks_over_groups)
     patterns = (_EXTREME_ASKED, _GREATEST_ASKED)
     return any(asks(question) for asks in reads) or any(each.search(question) for each in patterns)
+
+
+def _is_for_greatest(question: str, text: str) -> bool:
+    """Whether a question asks which is the greatest of all, and a text says of nothing that it is."""
+    asked = _GREATEST_ASKED.search(question)
+    if asked is None:
+        return False
+    if asked["degree"]:
+        return asked["degree"].casefold() not in text.casefold().split()
+    return not terms(asked["word"]) & terms(text)
 
 
 def _are_rows(strip: Strip) -> bool:

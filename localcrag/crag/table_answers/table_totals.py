@@ -1,6 +1,7 @@
 """The rows of a table that add others up: "Total", "Total North", "Zwischensumme".
 
-They must not be counted with the rows that they add up. The label of such a row says so, and its numbers
+They must not be counted with the rows that they add up; nor must the world and the continents among
+countries. The label of such a row says so, and its numbers
 prove it: they equal the sums of the rows above it, back to an earlier total, or of those below it. A label
 that says nothing else is enough, and so is that of the last row; but if the numbers then contradict it, the
 rows hold one thing twice, as a pivot table does whose groups stand among their members.
@@ -16,6 +17,7 @@ from decimal import Decimal
 from itertools import accumulate
 
 from localcrag.crag.table_answers.parsed_tables import ParsedRow, ParsedTable
+from localcrag.crag.table_answers.place_names import regions_among_countries
 from localcrag.crag.table_answers.table_values import (
     ColumnKind,
     column_values,
@@ -56,6 +58,8 @@ MAX_RUNS = 50
 """The most earlier totals from which on the rows above a total are added up, and so with later ones."""
 MAX_AVERAGES = 0.4
 """The most rows of a table, as a share, that go over others: if more are "average", that is what they are."""
+MAX_LABEL_COLUMNS = 3
+"""The first columns, one of which may have the names of the rows."""
 MAX_ROUNDING = Decimal("0.01")
 """The share of a total by which rounded numbers may miss it."""
 _GERMAN_LABEL = r"(?:gesamt|zwischen|end)?(?:summen?|ergebnis|betrag)|gesamt|insgesamt"
@@ -167,6 +171,7 @@ def totals_of(table: ParsedTable) -> TableTotals:
     averages = {at for at, label in enumerate(labels) if _AVERAGE_LABEL.fullmatch(label)}
     if len(averages) > MAX_AVERAGES * len(labels):
         averages = set()
+    averages |= _regions(table)
     certain = {
         at
         for at, label in enumerate(labels)
@@ -193,6 +198,15 @@ def totals_of(table: ParsedTable) -> TableTotals:
         only in proven,
         any(rows.is_complete(at) for at in certain - proven),
     )
+
+
+def _regions(table: ParsedTable) -> set[int]:
+    """The rows of regions among those of countries: Asia, which has its countries in rows of their own."""
+    for column in table.columns[:MAX_LABEL_COLUMNS]:
+        names = [row.cells.get(column, "").strip() for row in table.rows]
+        if regions := regions_among_countries(names):
+            return {at for at, name in enumerate(names) if name in regions}
+    return set()
 
 
 def is_close(total: Decimal, added: Decimal) -> bool:

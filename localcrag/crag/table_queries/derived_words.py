@@ -35,8 +35,17 @@ _IRREGULAR = {
     "polish": ("poland",),
     "emirati": ("united arab emirates", "uae"),
     "korean": ("south korea", "korea"),
+    "chinese": ("china",),
+    "dane": ("denmark",),
+    "swede": ("sweden",),
+    "finn": ("finland",),
+    "turk": ("turkey", "türkiye"),
+    "brit": ("united kingdom", "great britain", "uk", "gbr"),
+    "briton": ("united kingdom", "great britain", "uk", "gbr"),
+    "scot": ("scotland",),
+    "spaniard": ("spain",),
 }
-"""Adjectives that are not their country with an ending, and the names of these."""
+"""Adjectives and names of peoples that are not their country with an ending, and the names of these."""
 _VOWELS = "aeiou"
 
 
@@ -49,12 +58,14 @@ def cells_of_word(word: str, cells: Sequence[str]) -> list[str]:
     """
     lower = word.casefold()
     names = _doing(lower)
-    if word[:1].isupper():
-        names += _IRREGULAR.get(lower, ())
+    people = lower.removesuffix("s")  # "Americans"
+    irregular = _IRREGULAR.get(lower, _IRREGULAR.get(people, ())) if word[:1].isupper() else ()
+    names += irregular
     found = [cell for cell in cells if cell.casefold() in names]
-    if found or not word[:1].isupper() or lower in _IRREGULAR:
+    if found or irregular or not word[:1].isupper():
         return found
-    ofs = ([cell for cell in cells if _is_of(stem, cell.casefold())] for stem in _stems(lower))
+    stems = [*_stems(lower), *(_stems(people) if people != lower else ())]
+    ofs = ([cell for cell in cells if _is_of(stem, cell.casefold())] for stem in stems)
     return next(filter(None, ofs), [])
 
 

@@ -17,8 +17,6 @@ MAX_CONDITIONS = 3
 """The most conditions of a query."""
 Measured = Any
 """A number, a day or a time of day; the values of a column and their bounds are of one type."""
-MAX_COMPARED = 12
-"""The most columns of one kind of a table in which columns are compared with each other."""
 
 
 def query_pattern(table: QueryTable, said: SaidValues) -> str:
@@ -75,8 +73,8 @@ def _conditions(table: QueryTable, said: SaidValues) -> Iterator[str]:
         alike = [
             each.name for each in table.columns.values() if each.kind == column.kind and each is not column
         ]
-        if column.is_ordered and len(alike) <= MAX_COMPARED:
-            tests += [rf"(?:<|>|=|!=) {_any(map(quoted, alike))}"] if alike else []
+        if column.is_ordered and alike:
+            tests.append(rf"(?:<|>|=|!=) {_any(map(quoted, alike))}")
         if tests:
             yield rf"{re.escape(quoted(name))} {_or(tests)}"
 

@@ -16,6 +16,7 @@ from localcrag.crag.questions.quarters import quarters_of
 from localcrag.crag.questions.query_terms import STOP_WORDS
 from localcrag.crag.questions.word_runs import WordPlaces, longest_run, places_of
 from localcrag.crag.table_answers.table_values import WORD, root, roots
+from localcrag.crag.table_queries.coded_places import places_said
 from localcrag.crag.table_queries.derived_words import cells_of_word
 from localcrag.crag.table_queries.query_table import QueryColumn, QueryTable
 from localcrag.crag.table_queries.table_query import literal, quoted
@@ -167,6 +168,7 @@ def _said_of(
         if not named.isdisjoint(said[at + 1 : at + 2]):
             continue  # "Mexican states" are all of them, and not the state of Mexico
         whole += [(-1, at, cell) for cell in cells_of_word(word, column.distinct)]
+    whole += [(-length, at, cell) for at, length, cell in places_said(words, column.distinct)]
     whole.sort()
     kept: list[tuple[int, int, str]] = []
     for minus, start, cell in whole:

@@ -34,6 +34,10 @@ def _parsed(format_: DocumentFormat, data: bytes, limits: Limits, content_type: 
             from localcrag.documents.readers.docx import read_docx
 
             return read_docx(data, limits)
+        case DocumentFormat.DOC | DocumentFormat.PPT:
+            from localcrag.documents.readers.old_office import read_old_office
+
+            return read_old_office(format_, data, limits)
         case DocumentFormat.PPTX:
             from localcrag.documents.readers.pptx import read_pptx
 
@@ -70,6 +74,26 @@ def _parsed(format_: DocumentFormat, data: bytes, limits: Limits, content_type: 
             from localcrag.documents.readers.xml_markup import read_xml
 
             return read_xml(data, limits)
+        case DocumentFormat.SUBTITLES:
+            from localcrag.documents.readers.subtitles import read_subtitles
+
+            return read_subtitles(data, limits)
+        case DocumentFormat.SQL:
+            from localcrag.documents.readers.sql_script import read_sql
+
+            return read_sql(data, limits)
+        case DocumentFormat.SQLITE:
+            from localcrag.documents.readers.sqlite_tables import read_sqlite
+
+            return read_sqlite(data, limits)
+        case DocumentFormat.PARQUET | DocumentFormat.ARROW:
+            from localcrag.documents.readers.columnar import read_columnar
+
+            return read_columnar(format_, data, limits)
+        case DocumentFormat.OUTLOOK:
+            from localcrag.documents.readers.outlook import read_outlook
+
+            return read_outlook(data, limits)
         case DocumentFormat.ZIP:
             from localcrag.documents.readers.archive import read_archive
 

@@ -10,14 +10,9 @@ from localcrag.documents import zip_guard
 from localcrag.documents.block_text import BlockText
 from localcrag.documents.compressed import uncompressed
 from localcrag.documents.extracted import ExtractedText, Limits, clean, one_line
-from localcrag.documents.formats import (
-    MEDIA_TYPES,
-    DocumentFormat,
-    Markup,
-    format_of,
-    markup_of,
-    refuse_by_name,
-)
+from localcrag.documents.format_names import refuse_by_name
+from localcrag.documents.format_recognition import format_of
+from localcrag.documents.formats import MEDIA_TYPES, DocumentFormat, Markup, markup_of
 from localcrag.documents.markdown_blocks import markdown_page
 from localcrag.errors import UnreadableError
 from localcrag.types import BlockKind, Page

@@ -10,20 +10,21 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice, takewhile
+from itertools import chain, islice, takewhile
 
 from localcrag.documents.block_text import BlockText
 from localcrag.documents.extracted import Limits
 from localcrag.documents.html_values import without_markup
 from localcrag.documents.readers.csv_header import is_number, proven_header
+from localcrag.documents.readers.csv_records import has_no_header
 from localcrag.documents.table_grid import GridRow
-from localcrag.documents.table_rows import add_lines, bounded_rows, grid_lines
+from localcrag.documents.table_rows import TableLine, add_lines, bounded_rows, grid_lines, row_text
 from localcrag.types import BlockKind, Page
 
 _SAMPLE_CHARACTERS = 8 * 1024
 _DELIMITERS = ",;\t|"
 _MAX_LOOKED_AT = 50
-"""Lines below a note that decide whether it is the header."""
+"""Rows that decide whether there is a header, and lines below a note that decide whether it is one."""
 _NOTE = re.compile(r"#(?!\d)[#\s]*")
 """How a note begins; "#12" is the number of a row."""
 _QUOTED_NAMES = re.compile(r'"[^"]*"(?: +"[^"]*")+')
@@ -55,8 +56,13 @@ def read_rows(text: str, limits: Limits) -> Page:
 
     made = BlockText(limits)
     made.add(BlockKind.PARAGRAPH, _joined(notes))
-    header, below = proven_header(bounded_rows(rows()))
-    add_lines(made, grid_lines(below, header))
+    each = bounded_rows(rows())
+    first = list(islice(each, _MAX_LOOKED_AT))
+    if has_no_header([row.cells for row in first]):
+        add_lines(made, (TableLine(row.number, row_text(row.cells, ()), False) for row in chain(first, each)))
+    else:
+        header, below = proven_header(chain(first, each))
+        add_lines(made, grid_lines(below, header))
     made.add(BlockKind.PARAGRAPH, _joined(later))
     return made.page()
 
@@ -66,6 +72,17 @@ class _Blanks(csv.excel):
 
     delimiter = " "
     skipinitialspace = True
+
+
+class _Bars(csv.excel):
+    delimiter = "|"
+
+
+class _Semicolons(csv.excel):
+    delimiter = ";"
+
+
+_STRICT_DIALECTS = {each.delimiter: each for each in (_Bars, _Semicolons)}
 
 
 def _is_parted_by_blanks(lines: Sequence[str]) -> bool:
@@ -95,14 +112,19 @@ def _is_header(note: str, first: Sequence[str], dialect: type[csv.Dialect]) -> b
 def _dialect(sample: str) -> type[csv.Dialect]:
     """The CSV dialect: the separator is guessed, and only ``"`` quotes, since an apostrophe is a letter.
 
-    Tabs separate if all lines have some, and the first one more than of others: cells are full of commas.
-    Blanks may stand before a cell that is quoted as a whole.
+    Tabs separate if all lines have some, and the first one more than of others: cells are full of commas. So
+    do bars or semicolons of which all lines have as many. Blanks may stand before a cell that is quoted as a
+    whole.
     """
     lines = [line for line in sample.split("\n")[:-1] if line.strip()]
     if lines and all("\t" in line for line in lines):
         counts = {lines[0].count(each): each for each in _DELIMITERS}
         if counts[max(counts)] == "\t":
             return csv.excel_tab
+    for delimiter, strict in _STRICT_DIALECTS.items():
+        parts = {line.count(delimiter) for line in lines}
+        if len(lines) > 1 == len(parts) and min(parts) > 1:
+            return strict
     if lines and _QUOTED_NAMES.fullmatch(lines[0].rstrip()):
         return _Blanks
     try:

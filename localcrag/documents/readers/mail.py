@@ -16,15 +16,9 @@ from localcrag.documents.compressed import uncompressed
 from localcrag.documents.document_fields import MAX_VALUE_CHARACTERS, fields_of, mail_day
 from localcrag.documents.encoding import decode
 from localcrag.documents.extracted import ExtractedText, Limits, clean, one_line
-from localcrag.documents.formats import (
-    MEDIA_TYPES,
-    DocumentFormat,
-    Markup,
-    format_of,
-    has_known_name,
-    markup_of,
-    refuse_by_name,
-)
+from localcrag.documents.format_names import has_known_name, refuse_by_name
+from localcrag.documents.format_recognition import format_of
+from localcrag.documents.formats import MEDIA_TYPES, DocumentFormat, Markup, markup_of
 from localcrag.documents.mail_body import LEVEL, add_mail_text, with_earlier_headings
 from localcrag.documents.mail_sign_offs import marked_sign_offs
 from localcrag.errors import UnreadableError

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from localcrag.documents.block_text import BlockText
 from localcrag.documents.extracted import ExtractedText, Limits
-from localcrag.documents.formats import IMAGE_NEEDS_OCR, OCR_HINT, can_recognise
+from localcrag.documents.format_names import IMAGE_NEEDS_OCR, OCR_HINT, can_recognise
 from localcrag.documents.readers.recognised_text import RecognisedLine
 from localcrag.documents.readers.recognised_words import recognised_line
 from localcrag.documents.readers.scan_layout import paragraphs_of

@@ -7,7 +7,8 @@ from threading import Lock
 from typing import Any
 
 from localcrag.documents.extracted import ExtractedText, Limits, joined, one_line
-from localcrag.documents.formats import MEDIA_TYPES, OCR_HINT, DocumentFormat, can_recognise
+from localcrag.documents.format_names import OCR_HINT, can_recognise
+from localcrag.documents.formats import MEDIA_TYPES, DocumentFormat
 from localcrag.documents.readers.file_properties import pdf_fields
 from localcrag.documents.readers.pdf_blocks import PageContent, page_content, pages_of
 from localcrag.documents.readers.pdf_forms import FilledPage, filled_page, open_forms
