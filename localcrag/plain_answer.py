@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # a search shows places alone, and loads neither answers nor 
 _PAGE_NOUNS = {
     **dict.fromkeys((".pptx", ".pptm", ".ppsx", ".ppsm", ".potx", ".odp", ".otp"), "slide"),
     **dict.fromkeys((".xlsx", ".xlsm", ".xltx", ".xltm", ".xls", ".xlt", ".ods", ".ots"), "sheet"),
+    **dict.fromkeys((".sqlite", ".sqlite3", ".db", ".db3"), "table"),
 }
 """What a page is called in files that have none."""
 

@@ -11,7 +11,7 @@ from typing import BinaryIO
 from localcrag.documents.compressed import uncompressed
 from localcrag.documents.discovery import FoundSource, discover, folders_of
 from localcrag.documents.extracted import MEBIBYTE, ExtractedText, Limits, clean, one_line
-from localcrag.documents.format_names import refuse_by_name
+from localcrag.documents.format_names import has_known_name, refuse_by_name
 from localcrag.documents.format_recognition import format_of, is_plain
 from localcrag.documents.formats import MEDIA_TYPES, PLAIN_FORMATS, DocumentFormat, Markup, markup_of
 from localcrag.documents.ignore import Home
@@ -252,7 +252,8 @@ def _document(source: str, name: str, data: bytes, parsed: ExtractedText, meta: 
     pages = tuple(page for page in (structured(page, markup) for page in parsed.pages) if page.text.strip())
     if not pages:
         raise UnreadableError(NO_TEXT)
-    named = name if parsed.media_type in _NAMED_WHOLE else PurePosixPath(name).stem
+    is_whole = parsed.media_type in _NAMED_WHOLE or not has_known_name(name)  # "na.postalcodes"
+    named = name if is_whole else PurePosixPath(name).stem
     titled = first_heading(pages) if markup in (Markup.MARKDOWN, Markup.RST) else ""
     title = one_line(clean(parsed.title)) or one_line(titled) or named
     if parsed.media_type == MEDIA_TYPES[DocumentFormat.SETTINGS] and name not in title:

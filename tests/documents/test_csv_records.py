@@ -109,3 +109,19 @@ def test_bars_of_which_all_lines_have_as_many_part_cells_that_are_full_of_commas
     rows = [f"{name}|sand, mud, and rock|{at}" for at, name in enumerate(HARBOURS)]
     text = parsed(DocumentFormat.CSV, "\n".join(["Harbour|Ground, as seen|Depth", *rows, ""]))[0]
     assert "Harbour: Bellport · Ground, as seen: sand, mud, and rock · Depth: 1" in text
+
+
+def test_pairs_that_tabs_part_are_rows() -> None:
+    pairs = "\n".join(f"{town}\t{town[::-1]}ia" for town in TOWNS)
+    text, media_type = parsed(DocumentFormat.TEXT, pairs)
+    assert media_type == MEDIA_TYPES[DocumentFormat.CSV]
+    assert "\ncolumn 1: Brest · column 2: tserBia\n" in text
+    assert not is_file_of_rows(pairs.replace("Caen", "Caen\tCalvados"))
+    assert not is_file_of_rows("\n".join(f"{town}\t" for town in TOWNS))
+    assert not is_file_of_rows("\n".join(f"{town}\t{town * 20}" for town in TOWNS))
+
+
+def test_letters_with_accents_are_in_order_with_the_others() -> None:
+    names = ["Ägypten", *(f"B{town}" for town in TOWNS)]
+    assert not has_no_header([[name, "X"] for name in names])
+    assert has_no_header([[name, "X"] for name in ["Agypta", *names]])

@@ -22,6 +22,7 @@ from localcrag.crag.table_queries.missing_conditions import (
     with_conditions,
     without_mention,
 )
+from localcrag.crag.table_queries.query_directions import directed
 from localcrag.crag.table_queries.query_doubts import (
     is_of_other_things,
     measures_another,
@@ -123,7 +124,8 @@ def _weight(read: QueriedTable) -> float:
 def answered_by(read: ReadQuery) -> QueriedTable | None:
     """What a query gives, with the conditions that it passed over if any row meets these; None if nothing.
 
-    If no row meets its own, it goes without those that name the table. One that is trusted is taken as it is.
+    If no row meets its own, it goes without those that name the table. One that is trusted is taken as it is,
+    but for the end from which it takes the first.
     """
     if read.is_trusted and (trusted := _as_it_is(read)):
         return trusted
@@ -149,11 +151,13 @@ def answered_by(read: ReadQuery) -> QueriedTable | None:
 
 
 def _as_it_is(read: ReadQuery) -> QueriedTable | None:
-    """What the model's own query gives, without what words of the question would mend; None if nothing."""
-    answer = None if repeats_name(read.query) else _answer(read.query, read.table)
+    """What the model's own query gives, from the end that the question means; None if nothing."""
+    query = directed(read.query, read.table, read.question)
+    answer = None if repeats_name(query) else _answer(query, read.table)
     if answer is None:
         return None
-    return QueriedTable(read.query, answer, read.probability, not _is_doubtful(read.query, read))
+    is_whole = query == read.query and not _is_doubtful(query, read)
+    return QueriedTable(query, answer, read.probability, is_whole)
 
 
 def _answer(query: TableQuery, table: QueryTable) -> ComputedAnswer | None:

@@ -27,6 +27,9 @@ CONFIRMING, CONFIRMING_LESS = 0.15, 0.3
 not without "women", whom a table without the sex of persons does not tell apart."""
 TELLING, SURE = 0.3, 0.85
 """The least probability of a query whose answer is shown, and of one that is sure by itself."""
+SURE_OVER_ROWS = 0.7
+"""That of one that counts, adds up or ranks rows, on a fitted scale. Over real files 18 of 19 of such between
+it and ``SURE`` were right; a share, whose whole is easily mistaken, was not."""
 OVER_ROWS = 0.15
 """The least probability of a query that is shown for a question over all rows, which no row alone answers.
 Of such queries below ``TELLING`` 0.44 were right, of files as packages ship them."""
@@ -79,7 +82,7 @@ def compute_unsure(state: QuestionState, kept: Sequence[Strip]) -> Steps[tuple[C
         return None
     if _is_misread(read):
         return None
-    is_sure = read.probability >= SURE
+    is_sure = read.probability >= _least_sure(state, read)
     if is_lookup(read.query):
         is_of_best = _is_of_best_row(read, kept)
         is_of_row = is_of_best or _is_of_spelled_row(read, state.question, kept) or _is_only_row(read, kept)
@@ -88,6 +91,13 @@ def compute_unsure(state: QuestionState, kept: Sequence[Strip]) -> Steps[tuple[C
         is_sure = is_of_best or is_sure
     yield Computed(read.answer.computation)
     return read.answer, read.is_whole and is_sure
+
+
+def _least_sure(state: QuestionState, read: QueriedTable) -> float:
+    """The least probability from which on a query is sure by itself."""
+    is_share = read.query.targets[0].function == "SHARE"
+    is_scaled = state.adapters.query_scale is not None
+    return SURE_OVER_ROWS if is_scaled and not is_share and not is_lookup(read.query) else SURE
 
 
 def _overrules(read: QueriedTable, words: Sequence[str]) -> bool:

@@ -7,13 +7,13 @@ from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 
-from localcrag.crag.questions.query_terms import stem
 from localcrag.crag.table_answers.column_merit import is_better_high
 from localcrag.crag.table_answers.table_values import WORD, root, roots, word_list
 from localcrag.crag.table_answers.table_vocabulary import QUANTITY_WORDS, SUPERLATIVES
 from localcrag.crag.table_queries.derived_words import cells_of_word
-from localcrag.crag.table_queries.query_doubts import FALLING, MIN_ALIKE, RISING
-from localcrag.crag.table_queries.query_table import YEAR_IN_NAME, QueryTable
+from localcrag.crag.table_queries.query_directions import directed
+from localcrag.crag.table_queries.query_doubts import MIN_ALIKE
+from localcrag.crag.table_queries.query_table import QueryTable
 from localcrag.crag.table_queries.table_query import ColumnExpression, Condition, TableQuery, Target
 
 _CONTRAST = re.compile(r"\b(?:rather than|instead of) (?:the |an? )?(?P<what>[\w-]+)", re.IGNORECASE)
@@ -28,13 +28,6 @@ _IN_TOTAL = re.compile(
     r"\b(?:in total|in all|total|altogether|all together|overall|combined|across all)\b", re.IGNORECASE
 )
 """Words for what a group has on average, and for all that it has."""
-_COMPASS = re.compile(
-    r"\b(?:(?:furthest|farthest|most) (?:to the )?(?P<way>north|south|east|west)"
-    r"|(?P<most>north|south|east|west)ernmost)\b",
-    re.IGNORECASE,
-)
-_LATITUDES = frozenset(map(root, word_list("latitude latitud lat")))
-_LONGITUDES = frozenset(map(root, word_list("longitude longitud lon lng long")))
 _MEAN_MUCH = frozenset({"newest"})
 """Superlatives that mean one column or another: hired last, or born last."""
 _AGES = frozenset(map(root, word_list("age ages born birthday birthdate dob")))
@@ -44,10 +37,9 @@ _AGES = frozenset(map(root, word_list("age ages born birthday birthdate dob")))
 def repaired(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
     """A query with each of the repairs of this module that it needs; the query itself if it needs none."""
     query = with_named_flag(without_contrast(query, question), table, question)
-    query = with_asked_time(with_direction(query, question), table, question)
-    query = with_asked_period(query, table, question)
-    query = with_compass(with_groups(query, table, question), table, question)
-    query = with_said_measure(with_meant_measure(query, table, question), table, question)
+    query = with_asked_period(with_asked_time(query, table, question), table, question)
+    query = with_meant_measure(with_groups(query, table, question), table, question)
+    query = directed(with_said_measure(query, table, question), table, question)
     return with_merit(query, table, question)
 
 
@@ -74,7 +66,7 @@ def with_meant_measure(query: TableQuery, table: QueryTable, question: str) -> T
 
     "Which nation sent the youngest squad?" means the column "Age", and not "MarketValue".
     """
-    key, measure = query.key, _ordering_column(query)
+    key, measure = query.key, query.ordering_column
     if key is None or not measure:
         return query
     words = _words(question)
@@ -163,7 +155,7 @@ def with_groups(query: TableQuery, table: QueryTable, question: str) -> TableQue
     The best row of a column of things that have several rows each is not that of the thing. A column that is
     an average or a total by its name has one for each row.
     """
-    measure, target = _ordering_column(query), query.targets[0].expression
+    measure, target = query.ordering_column, query.targets[0].expression
     functions = [name for name, words in (("AVG", _ON_AVERAGE), ("SUM", _IN_TOTAL)) if words.search(question)]
     if not measure or target is None or query.targets[0].function or query.group or len(functions) != 1:
         return query
@@ -176,29 +168,13 @@ def with_groups(query: TableQuery, table: QueryTable, question: str) -> TableQue
     return replace(query, targets=query.targets[:1], group=target.column, key=key)
 
 
-def with_compass(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
-    """A query in the order of the latitude or the longitude if a question asks what lies furthest there."""
-    asked = _COMPASS.search(question)
-    if asked is None or not _ordering_column(query):
-        return query
-    way = (asked["way"] or asked["most"]).casefold()
-    words = _LATITUDES if way in ("north", "south") else _LONGITUDES
-    named = [
-        column.name for column in table.columns.values() if column.is_number and words & {*roots(column.name)}
-    ]
-    if len(named) != 1 or query.key is None:
-        return query
-    key = replace(query.key, expression=ColumnExpression(named[0]))
-    return replace(query, key=key, is_descending=way in ("north", "east"))
-
-
 def with_merit(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
     """A query with the best or the worst first: the worst infant mortality is the highest, and no rating is.
 
     It stays as it is in the order of a column of which it is not clear whether more is better, as the best
     price is: to whom?
     """
-    said, measure = {*_words(question)} & {"best", "worst"}, _ordering_column(query)
+    said, measure = {*_words(question)} & {"best", "worst"}, query.ordering_column
     if len(said) != 1 or not measure:
         return query
     column = table.columns[measure]
@@ -207,35 +183,6 @@ def with_merit(query: TableQuery, table: QueryTable, question: str) -> TableQuer
     if is_high is None or (said == {"best"} and not is_high):
         return query
     return replace(query, is_descending=is_high is (said == {"best"}))
-
-
-def with_direction(query: TableQuery, question: str) -> TableQuery:
-    """A query in which what fell between two years is less in the later one, and what rose is more.
-
-    It compares two columns whose names differ in their year alone, "pcgdp1990" and "pcgdp2000".
-    """
-    verbs = {stem(word) for word in _words(question)}
-    fell, rose = not verbs.isdisjoint(FALLING), not verbs.isdisjoint(RISING)
-    if fell is rose:
-        return query
-
-    def told(condition: Condition) -> Condition:
-        first, second = _year_apart(condition.column), _year_apart(condition.other)
-        if condition.operator not in ("<", ">") or first[0] != second[0] or not (first[1] and second[1]):
-            return condition
-        is_less_later = (condition.operator == "<") is (first[1] > second[1])
-        operators = {"<": ">", ">": "<"}
-        return (
-            condition if is_less_later is fell else replace(condition, operator=operators[condition.operator])
-        )
-
-    return replace(query, conditions=tuple(map(told, query.conditions)))
-
-
-def _year_apart(column: str) -> tuple[str, str]:
-    """The name of a column without its year, and the year; "" for a name with none or two."""
-    years = YEAR_IN_NAME.findall(column)
-    return (YEAR_IN_NAME.sub("", column), years[0]) if len(years) == 1 else (column, "")
 
 
 def without_contrast(query: TableQuery, question: str) -> TableQuery:
@@ -259,9 +206,3 @@ def _is_said(column: str, question: str) -> bool:
 
 def _words(question: str) -> list[str]:
     return [match[0].casefold() for match in WORD.finditer(question)]
-
-
-def _ordering_column(query: TableQuery) -> str:
-    """The column in whose order the lines of a query are; "" if it has no order, or one of two columns."""
-    expression = query.key.expression if query.key else None
-    return "" if expression is None or expression.operator else expression.column

@@ -126,6 +126,12 @@ class TableQuery:
         return text
 
     @property
+    def ordering_column(self) -> str:
+        """The column in whose order its lines are; "" if they have no order, or that of two columns."""
+        expression = self.key.expression if self.key else None
+        return "" if expression is None or expression.operator else expression.column
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """The columns that it names, each once."""
         named = [

@@ -139,7 +139,7 @@ def _shown(value: object, *, is_inner: bool = False) -> str:
         case bytes():
             return ""
         case float():
-            return "" if isnan(value) else shown_value(float(f"{value:.15g}"))
+            return "" if isnan(value) else shown_value(value)
         case Decimal():
             return f"{value:f}"
         case Mapping():

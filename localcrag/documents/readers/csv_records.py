@@ -10,13 +10,17 @@ import csv
 import re
 from collections.abc import Sequence
 from itertools import pairwise
+from unicodedata import normalize
 
 from localcrag.documents.readers.csv_header import is_number
 
 _MIN_ROWS, _MIN_SORTED = 8, 15
 """The fewest rows of a file of which all are alike, and of names in order."""
-_MIN_COLUMNS = 3
+_MIN_COLUMNS, _MIN_PAIRS, _MAX_PAIR_CHARACTERS = 3, 15, 80
+"""The fewest columns of such a file; of pairs that tabs part, the fewest lines and the most characters."""
 _SAMPLE_LINES = 400
+_MIN_ORDERED_SHARE = 0.95
+"""The share of the names of a column in order that stand behind a lower one."""
 _MIN_NUMBERS_SHARE = 0.9
 """The share of the cells of a column that are numbers, in a text that is a file of rows."""
 _CODE = re.compile(r"[A-Z]{2,4}")
@@ -50,12 +54,14 @@ def has_no_header(rows: Sequence[Sequence[str]]) -> bool:
 def is_file_of_rows(text: str) -> bool:
     """Whether a text is a file of rows: each line has as many cells, three at least, some of them numbers.
 
-    Lines that begin with "#" are notes.
+    Short pairs that tabs part are rows, too. Lines that begin with "#" are notes.
     """
     lines = text.split("\n", _SAMPLE_LINES)[:_SAMPLE_LINES]
     lines = [line for line in lines if line.strip() and not line.startswith("#")]
     if len(lines) < _MIN_ROWS:
         return False
+    if len(lines) >= _MIN_PAIRS and all(_is_pair(line) for line in lines):
+        return True
     for delimiter in "\t|;,":
         parts = lines[0].count(delimiter)
         if parts < _MIN_COLUMNS - 1 or any(line.count(delimiter) < parts for line in lines):
@@ -64,6 +70,15 @@ def is_file_of_rows(text: str) -> bool:
         if len(set(map(len, rows))) == 1:
             return any(_are_numbers(column[1:]) for column in zip(*rows, strict=True))
     return False
+
+
+def _is_pair(line: str) -> bool:
+    """Whether a line is two short cells that a tab parts."""
+    return (
+        len(line) <= _MAX_PAIR_CHARACTERS
+        and all(map(str.strip, parts := line.split("\t")))
+        and len(parts) == 2
+    )
 
 
 def _rows(lines: Sequence[str], delimiter: str) -> list[list[str]]:
@@ -92,11 +107,13 @@ def _are_codes(column: Sequence[str]) -> bool:
 
 def _are_in_order(column: Sequence[str]) -> bool:
     """Whether the cells of a column are names in the order of the alphabet, from the first one on."""
-    names = [cell.casefold() for cell in column]
-    if (
-        len(names) < _MIN_SORTED
-        or len(set(names)) < len(names)
-        or not all(map(str.isalpha, (n[0] for n in names)))
-    ):
+    names = [_folded(cell) for cell in column]
+    if len(names) < _MIN_SORTED or len(set(names)) < len(names) or not all(n[:1].isalpha() for n in names):
         return False
-    return names[0][0] == names[1][0] and all(low < high for low, high in pairwise(names))
+    in_order = [low < high for low, high in pairwise(names)]
+    return names[0][0] == names[1][0] and in_order[0] and sum(in_order) >= _MIN_ORDERED_SHARE * len(in_order)
+
+
+def _folded(name: str) -> str:
+    """A name as lists are ordered: its letters and figures, without capitals and accents."""
+    return "".join(filter(str.isalnum, normalize("NFKD", name.casefold())))

@@ -108,7 +108,7 @@ def _cell_text(value: object) -> str:
         case bytes():
             return ""
         case float():
-            return "" if isnan(value) else shown_value(float(f"{value:.15g}"))
+            return "" if isnan(value) else shown_value(value)
         case _:
             return shown_value(value)
 

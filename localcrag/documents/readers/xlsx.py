@@ -121,7 +121,10 @@ def _cell_text(cell: Cell | MergedCell | ReadOnlyCell | EmptyCell) -> str:
 
 
 def shown_value(value: object) -> str:
-    """The value of a cell as text: numbers without needless decimals, days and times in ISO 8601."""
+    """The value of a cell as text: numbers without needless decimals, days and times in ISO 8601.
+
+    Of 0.9033999999999995 it is 0.9034, as a spreadsheet shows it.
+    """
     match value:
         case None:
             return ""
@@ -129,6 +132,8 @@ def shown_value(value: object) -> str:
             return "yes" if value else "no"
         case float() if value.is_integer() and abs(value) < 1e15:
             return str(int(value))
+        case float() if isfinite(value):
+            return repr(float(f"{value:.15g}"))  # the digits that a spreadsheet keeps
         case datetime() if value.time() == time():
             return value.date().isoformat()
         case datetime():

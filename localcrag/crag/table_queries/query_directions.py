@@ -1,0 +1,119 @@
+"""What follows from the words of a question alone: which end comes first, and what is less than what.
+
+The northernmost has the highest latitude, the youngest the latest day of birth, and what fell between two
+years is less in the later one. A model that is sure of a query may still take the wrong end.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Set
+from dataclasses import replace
+
+from localcrag.crag.questions.query_terms import stem
+from localcrag.crag.table_answers.table_values import WORD, root, roots, word_list
+from localcrag.crag.table_queries.query_doubts import FALLING, RISING
+from localcrag.crag.table_queries.query_table import YEAR_IN_NAME, QueryTable
+from localcrag.crag.table_queries.table_query import ColumnExpression, Condition, TableQuery
+
+_COMPASS = re.compile(
+    r"\b(?:(?:furthest|farthest|most) (?:to the )?(?P<way>north|south|east|west)"
+    r"|(?P<most>north|south|east|west)ernmost)\b",
+    re.IGNORECASE,
+)
+_LATITUDES = frozenset(map(root, word_list("latitude latitud lat")))
+_LONGITUDES = frozenset(map(root, word_list("longitude longitud lon lng long")))
+_HEMISPHERE = re.compile(
+    r"\b(?P<way>north|south|east|west) of (?:the )?(?:equator|greenwich|(?:prime |zero |null )?meridian)\b",
+    re.IGNORECASE,
+)
+_OLD = re.compile(r"\b(?:(?P<old>oldest|eldest)|youngest)\b", re.IGNORECASE)
+_AGE = frozenset(map(root, word_list("age ages")))
+_DEATH = frozenset(map(root, word_list("died death deceased dod end ended until")))
+_REVERSED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
+
+
+def directed(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
+    """A query with the ends that the words of a question mean; the query itself if it has them."""
+    query = with_compass(with_direction(query, question), table, question)
+    return with_hemisphere(with_age(query, table, question), table, question)
+
+
+def with_compass(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
+    """A query in the order of the latitude or the longitude if a question asks what lies furthest there."""
+    asked = _COMPASS.search(question)
+    if asked is None or not query.ordering_column:
+        return query
+    way = (asked["way"] or asked["most"]).casefold()
+    words = _LATITUDES if way in ("north", "south") else _LONGITUDES
+    named = _measured(table, words)
+    if len(named) != 1 or query.key is None:
+        return query
+    key = replace(query.key, expression=ColumnExpression(named[0]))
+    return replace(query, key=key, is_descending=way in ("north", "east"))
+
+
+def with_hemisphere(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
+    """A query in which what lies north of the equator, or east of Greenwich, has more than 0 degrees."""
+    asked = _HEMISPHERE.search(question)
+    if asked is None:
+        return query
+    way = asked["way"].casefold()
+    named = _measured(table, _LATITUDES if way in ("north", "south") else _LONGITUDES)
+    meant = (">", ">=") if way in ("north", "east") else ("<", "<=")
+
+    def told(condition: Condition) -> Condition:
+        is_of_zero = condition.column in named and condition.values == ("0",)
+        is_wrong = is_of_zero and condition.operator in _REVERSED and condition.operator not in meant
+        return replace(condition, operator=_REVERSED[condition.operator]) if is_wrong else condition
+
+    return replace(query, conditions=tuple(map(told, query.conditions)))
+
+
+def with_age(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
+    """A query in which the oldest come first by the day or year in which they began, or by their age."""
+    asked = _OLD.findall(question)
+    if len(asked) != 1 or not query.ordering_column or query.key is None or query.key.function:
+        return query
+    column = table.columns[query.ordering_column]
+    is_old, words = bool(asked[0]), {*roots(column.name)}
+    if words & _AGE:
+        return replace(query, is_descending=is_old)
+    is_beginning = (column.kind == "date" or column.has_years) and not words & _DEATH
+    return replace(query, is_descending=not is_old) if is_beginning else query
+
+
+def _measured(table: QueryTable, words: Set[str]) -> list[str]:
+    """The columns of numbers that are named by one of some words."""
+    return [
+        column.name for column in table.columns.values() if column.is_number and words & {*roots(column.name)}
+    ]
+
+
+def with_direction(query: TableQuery, question: str) -> TableQuery:
+    """A query in which what fell between two years is less in the later one, and what rose is more.
+
+    It compares two columns whose names differ in their year alone, "pcgdp1990" and "pcgdp2000".
+    """
+    verbs = {stem(word.casefold()) for word in WORD.findall(question)}
+    fell, rose = not verbs.isdisjoint(FALLING), not verbs.isdisjoint(RISING)
+    if fell is rose:
+        return query
+
+    def told(condition: Condition) -> Condition:
+        first, second = _year_apart(condition.column), _year_apart(condition.other)
+        if condition.operator not in ("<", ">") or first[0] != second[0] or not (first[1] and second[1]):
+            return condition
+        is_less_later = (condition.operator == "<") is (first[1] > second[1])
+        operators = {"<": ">", ">": "<"}
+        return (
+            condition if is_less_later is fell else replace(condition, operator=operators[condition.operator])
+        )
+
+    return replace(query, conditions=tuple(map(told, query.conditions)))
+
+
+def _year_apart(column: str) -> tuple[str, str]:
+    """The name of a column without its year, and the year; "" for a name with none or two."""
+    years = YEAR_IN_NAME.findall(column)
+    return (YEAR_IN_NAME.sub("", column), years[0]) if len(years) == 1 else (column, "")

@@ -1,0 +1,80 @@
+"""The ends that the words of a question mean, whatever a model makes of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from localcrag.crag.answering.queried_tables import answered_by, read_query
+from localcrag.crag.table_answers.parsed_tables import tables_of
+from localcrag.crag.table_queries.query_directions import directed
+from localcrag.crag.table_queries.query_table import QueryTable
+from localcrag.crag.table_queries.table_query import parsed_query
+from tests.crag.test_aggregation import passages
+from tests.fakes.llm import ScriptedQueries
+
+STOPS = QueryTable.of_cells(
+    ("stops",),
+    ("Stop", "lat", "lon"),
+    [("Bank", "51.51", "-0.08"), ("Barking", "51.54", "0.08"), ("Kew", "51.47", "-0.28")],
+)
+PEOPLE = QueryTable.of_cells(
+    ("people",),
+    ("Who", "Born", "Age", "Died", "Founded"),
+    [
+        ("Ann", "1939-11-22", "84", "2023-01-02", "1901"),
+        ("Bo", "1990-02-03", "30", "2020-03-04", "1950"),
+        ("Cy", "1971-05-06", "50", "2021-03-04", "1920"),
+    ],
+)
+
+
+@pytest.mark.parametrize(
+    ("table", "question", "written", "meant"),
+    [
+        (PEOPLE, "Who is the youngest?", 'ORDER BY "Born" ASC', 'ORDER BY "Born" DESC'),
+        (PEOPLE, "Who is the oldest?", 'ORDER BY "Born" DESC', 'ORDER BY "Born" ASC'),
+        (PEOPLE, "Who is the eldest?", 'ORDER BY "Age" ASC', 'ORDER BY "Age" DESC'),
+        (PEOPLE, "Who is the youngest?", 'ORDER BY "Age" DESC', 'ORDER BY "Age" ASC'),
+        (PEOPLE, "Whose firm is the oldest?", 'ORDER BY "Founded" DESC', 'ORDER BY "Founded" ASC'),
+        (PEOPLE, "Who was the oldest?", 'ORDER BY "Died" DESC', 'ORDER BY "Died" DESC'),
+        (PEOPLE, "Who of the oldest is the youngest?", 'ORDER BY "Age" DESC', 'ORDER BY "Age" DESC'),
+        (PEOPLE, "Who is the first?", 'ORDER BY "Age" DESC', 'ORDER BY "Age" DESC'),
+        (STOPS, "Which is the southernmost stop?", 'ORDER BY "lat" DESC', 'ORDER BY "lat" ASC'),
+    ],
+)
+def test_the_end_that_comes_first(table: QueryTable, question: str, written: str, meant: str) -> None:
+    name = next(iter(table.columns))
+    query = parsed_query(f'SELECT "{name}" {written} LIMIT 1')
+    assert query is not None
+    assert str(directed(query, table, question)) == f'SELECT "{name}" {meant} LIMIT 1'
+
+
+@pytest.mark.parametrize(
+    ("question", "written", "meant"),
+    [
+        ("How many stops are east of the Greenwich meridian?", '"lon" < 0', '"lon" > 0'),
+        ("How many stops are east of the meridian?", '"lon" < 0', '"lon" > 0'),
+        ("How many stops lie east of Greenwich?", '"lon" <= 0', '"lon" >= 0'),
+        ("How many stops lie west of Greenwich?", '"lon" > 0', '"lon" < 0'),
+        ("How many stops lie north of the equator?", '"lat" > 0', '"lat" > 0'),
+        ("How many stops lie south of the equator?", '"lat" > 0', '"lat" < 0'),
+        ("How many stops lie west of Greenwich?", '"lon" > 1', '"lon" > 1'),
+        ("How many stops lie west?", '"lon" > 0', '"lon" > 0'),
+    ],
+)
+def test_what_lies_on_which_side(question: str, written: str, meant: str) -> None:
+    query = parsed_query(f"SELECT COUNT(*) WHERE {written}")
+    assert query is not None
+    assert str(directed(query, STOPS, question)) == f"SELECT COUNT(*) WHERE {meant}"
+
+
+def test_a_likely_query_from_the_wrong_end_is_turned_and_to_be_checked() -> None:
+    (table,) = tables_of(
+        passages([f"Who: {who} · Born: {day}" for who, day in (("Ann", "1939-11-22"), ("Bo", "1990-02-03"))])
+    )
+    queries = ScriptedQueries({" ": ('SELECT "Who" ORDER BY "Born" ASC LIMIT 1', 0.99)})
+    read = read_query(queries, "Who is the youngest person?", table)
+    assert read is not None
+    found = answered_by(read)
+    assert found is not None and not found.is_whole
+    assert found.answer.text.startswith("Bo has the latest Born")
