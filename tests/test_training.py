@@ -33,7 +33,7 @@ from localcrag.llm.chat_template import ChatFormat
 from localcrag.llm.evaluator import GgufEvaluator, _Pairs
 from localcrag.llm.kv_cache import TokenizedPrompt
 from localcrag.llm.language_model import LlamaCppModel
-from localcrag.llm.llama_backend import Model
+from localcrag.llm.llama_model import Model
 from localcrag.llm.multilingual_evaluator import MultilingualEvaluator
 from localcrag.loaded_models import LoadedModels
 from localcrag.rank_fusion import rrf

@@ -32,7 +32,7 @@ from localcrag.types import Prompt, RemovableText, UntrustedText
 if TYPE_CHECKING:
     from jinja2 import Template
 
-    from localcrag.llm.llama_backend import Model
+    from localcrag.llm.llama_model import Model
 
 FALLBACK_TEMPLATE = "{% for message in messages %}{{ message.content }}\n\n{% endfor %}Answer:"
 """The template of a model without one (a base model): the texts, one below the other."""

@@ -18,7 +18,8 @@ import numpy.typing as npt
 from localcrag.errors import ConstraintError
 from localcrag.llm.constraints import Constraint, Walk
 from localcrag.llm.kv_cache import KVCache, common_prefix_length
-from localcrag.llm.llama_backend import Model, Row
+from localcrag.llm.llama_backend import Row
+from localcrag.llm.llama_model import Model
 from localcrag.types import Choice
 
 RESERVED_CELLS_PER_PROMPT = 32

@@ -32,7 +32,7 @@ from localcrag.errors import ConstraintError
 from localcrag.llm.chat_template import looks_like_markup
 
 if TYPE_CHECKING:
-    from localcrag.llm.llama_backend import Model
+    from localcrag.llm.llama_model import Model
 
 Mask = npt.NDArray[np.bool_]
 """Which tokens may be picked, of shape (vocabulary,)."""

@@ -16,7 +16,8 @@ import numpy as np
 from localcrag.errors import ConstraintError
 from localcrag.llm.constraints import Constraint, Mask
 from localcrag.llm.kv_cache import KVCache, TokenizedPrompt
-from localcrag.llm.llama_backend import Model, Row
+from localcrag.llm.llama_backend import Row
+from localcrag.llm.llama_model import Model
 from localcrag.llm.speculative import PromptLookup
 from localcrag.types import FinishReason
 

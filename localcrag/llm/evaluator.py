@@ -30,7 +30,7 @@ from localcrag.llm.pair_readers import (
 from localcrag.made_once import read_or_remade
 
 if TYPE_CHECKING:
-    from localcrag.llm.llama_backend import Model
+    from localcrag.llm.llama_model import Model
 
 _MIN_STEP_TOKENS, _MAX_WINDOW_TOKENS = 512, 4096
 """A step holds at least so many tokens, and a pair at most so many, whatever the model's window is."""
@@ -58,7 +58,8 @@ class GgufEvaluator(CalibratedEvaluator["_LoadedEvaluator"]):
         self._threads, self._gpu_layers, self._cache = threads, gpu_layers, cache
 
     def _load(self) -> _LoadedEvaluator:
-        from localcrag.llm.llama_backend import Model, default_threads
+        from localcrag.llm.llama_backend import default_threads
+        from localcrag.llm.llama_model import Model
 
         model = Model(self.info.path, gpu_layers=self._gpu_layers)
         window = min(self.info.context_train or 2 * _MIN_STEP_TOKENS, _MAX_WINDOW_TOKENS)

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from localcrag.llm.constraints import Constraints, Mask
     from localcrag.llm.decoding import Decoder
     from localcrag.llm.kv_cache import KVCache, TokenizedPrompt
-    from localcrag.llm.llama_backend import Model
     from localcrag.llm.llama_context import Context
+    from localcrag.llm.llama_model import Model
 
 T = TypeVar("T")
 
@@ -133,8 +133,9 @@ class LlamaCppModel(LazyModel["_LoadedModel"]):
         from localcrag.llm.chat_template import ChatFormat
         from localcrag.llm.constraints import Constraints
         from localcrag.llm.kv_cache import KVCache
-        from localcrag.llm.llama_backend import Model, default_threads
+        from localcrag.llm.llama_backend import default_threads
         from localcrag.llm.llama_context import Context, ContextSize
+        from localcrag.llm.llama_model import Model
 
         adapter = self.adapter_info
         repacked = sum(tensor.kind == _REPACKED for tensor in self.info.tensors)

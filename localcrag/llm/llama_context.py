@@ -19,13 +19,13 @@ from localcrag.background import check_interruption
 from localcrag.errors import ContextOverflow, ModelError
 from localcrag.llm.llama_backend import (
     INTERRUPT_POLL_SECONDS,
-    Model,
     Row,
     error_lines,
     last_errors,
     llama,
     made_apart,
 )
+from localcrag.llm.llama_model import Model
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,8 @@ import regex
 
 from localcrag.errors import ConstraintError
 from localcrag.llm.kv_cache import KVCache, TokenizedPrompt
-from localcrag.llm.llama_backend import Model, Row
+from localcrag.llm.llama_backend import Row
+from localcrag.llm.llama_model import Model
 from localcrag.llm.speculative import PromptLookup
 from localcrag.types import WrittenLine
 

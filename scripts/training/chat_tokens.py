@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from localcrag.llm.chat_template import ChatFormat
-from localcrag.llm.llama_backend import Model
+from localcrag.llm.llama_model import Model
 
 from .chat_tasks import NO, YES, ChatTasks, Task
 from .packed_rows import Decided, Decisions, Sequenced, Shared, Written

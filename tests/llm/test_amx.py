@@ -9,7 +9,7 @@ from typing import Any
 import llama_cpp
 import pytest
 
-from localcrag.llm.llama_backend import Model
+from localcrag.llm.llama_model import Model
 from tests.shape_models import shape
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from localcrag.llm import llama_backend
 from localcrag.llm.evaluator import GgufEvaluator
+from localcrag.llm.llama_model import Model
 from localcrag.llm.registry import embedded_folder
 
 
@@ -83,5 +84,5 @@ def test_a_loading_that_is_to_end_ends(monkeypatch: pytest.MonkeyPatch, tmp_path
 
     monkeypatch.setattr(llama_backend.llama, "llama_model_load_from_file", told)
     with pytest.raises(KeyboardInterrupt):
-        llama_backend.Model(own_evaluator(tmp_path))
+        Model(own_evaluator(tmp_path))
     assert ended == [None]

@@ -65,7 +65,7 @@ def _drawn(file: Path) -> tuple[Decisions, Iterator[Row]]:
 
 def _drawing(job: Job, base: Path) -> tuple[Decisions, Iterator[Row]]:
     """The tokens that decide, and rows that are drawn for ever."""
-    from localcrag.llm.llama_backend import Model  # a machine that trains on what was drawn has no llama.cpp
+    from localcrag.llm.llama_model import Model  # a machine that trains on what was drawn has no llama.cpp
 
     from ..chat_tokens import ChatTokens
 

@@ -28,7 +28,7 @@ OPEN_ROWS = 16
 
 def run(job: Job) -> None:
     """Train until the budget is spent. Raises DataError, ShapeError, LocalCragError (no base)."""
-    from localcrag.llm.llama_backend import Model
+    from localcrag.llm.llama_model import Model
 
     from ..chat_tokens import ChatTokens
 
