@@ -20,6 +20,8 @@ _PAGE_NOUNS = {
     **dict.fromkeys((".pptx", ".pptm", ".ppsx", ".ppsm", ".potx", ".odp", ".otp"), "slide"),
     **dict.fromkeys((".xlsx", ".xlsm", ".xltx", ".xltm", ".xls", ".xlt", ".ods", ".ots"), "sheet"),
     **dict.fromkeys((".sqlite", ".sqlite3", ".db", ".db3"), "table"),
+    **dict.fromkeys((".srt", ".vtt", ".ass", ".ssa"), "minute"),
+    **dict.fromkeys((".ppt", ".pps", ".pot"), "slide"),
 }
 """What a page is called in files that have none."""
 
@@ -95,7 +97,7 @@ def place_of(passage: Passage) -> str:
 
 
 def place(source: str, page: int | None, sheet: str = "", rows: tuple[int, int] | None = None) -> str:
-    """A source with page, slide, or sheet and rows: "fees.xlsx, sheet Tariffs, row 14".
+    """A source with page, slide or minute, or sheet and rows: "fees.xlsx, sheet Tariffs, row 14".
 
     The source is a path relative to the working directory if it is below that.
     """
@@ -105,10 +107,11 @@ def place(source: str, page: int | None, sheet: str = "", rows: tuple[int, int] 
             shown = str(Path(source).relative_to(Path.cwd()))
         except (ValueError, OSError):  # elsewhere, or the working directory is gone
             shown = source
+    noun = _PAGE_NOUNS.get(PurePath(source).suffix.lower())
     if page and not sheet:
-        shown += f", {_PAGE_NOUNS.get(PurePath(source).suffix.lower(), 'page')} {page}"
+        shown += f", {noun or 'page'} {page}"
     elif sheet:
-        shown += f", sheet {sheet}"
+        shown += f", {noun or 'sheet'} {sheet}"
     if rows is None:
         return shown
     first, last = rows

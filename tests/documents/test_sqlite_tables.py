@@ -168,7 +168,7 @@ def test_a_database_is_known_by_its_content(read: ReadFunction, corpus: LocalCor
     passages = corpus.split(document)
     assert document.media_type == "application/vnd.sqlite3"
     cited = next(passage for passage in passages if "Cutter" in passage.text)
-    assert place_of(cited).endswith("sheet boat, rows 1–3") and cited.heading == "boat"
+    assert place_of(cited).endswith("table boat, rows 1–3") and cited.heading == "boat"
 
 
 def test_what_only_has_the_name_is_no_database(read: ReadFunction) -> None:

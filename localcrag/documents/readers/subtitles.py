@@ -1,7 +1,7 @@
-"""Reader of subtitles in SRT, WebVTT and SubStation Alpha: what is said, below the times at which it is said.
+"""Reader of subtitles in SRT, WebVTT and SubStation Alpha: what is said, in pages of about a minute.
 
-pysubs2 reads the cues. Their lines are joined to paragraphs, without numbers, times and markup. About once a
-minute a heading tells the time, so that a citation shows where in the film it stands.
+pysubs2 reads the cues. Their lines are joined to paragraphs, without numbers, times and markup. The number of
+a page is the minute in which it begins, from 1, so that a citation shows where in the film it stands.
 """
 
 from __future__ import annotations
@@ -25,9 +25,8 @@ if TYPE_CHECKING:
 
 _PAUSE = 2_000
 """Milliseconds without a cue that end a paragraph."""
-_HEADED_EVERY = 60_000
-"""Milliseconds after which the next paragraph has a heading, and a paragraph ends with its cue."""
-_HEADING_LEVEL = 2
+_MINUTE = 60_000
+"""Milliseconds after which the next paragraph begins a page, and a paragraph ends with its cue."""
 _MIN_CHARACTERS, _MAX_CHARACTERS = 120, 4_000
 """The fewest characters of a paragraph that ends with its sentence, and the most that it may have."""
 _MAX_SCROLLED = 8
@@ -78,14 +77,15 @@ def read_subtitles(data: bytes, limits: Limits) -> ExtractedText:
     lines = _lines(cues)
     if not lines:
         return read_text(DocumentFormat.TEXT, data, limits)
-    made = BlockText(limits)
-    headed: int | None = None
+    pages: dict[int, BlockText] = {}
+    begun = -_MINUTE
     for said in _paragraphs(lines):
-        if headed is None or said.start - headed >= _HEADED_EVERY:
-            headed = said.start
-            made.add(BlockKind.HEADING, _clock(headed), level=_HEADING_LEVEL)
+        if not pages or said.start - begun >= _MINUTE:
+            begun = said.start
+        made = pages.setdefault(max(0, begun) // _MINUTE + 1, BlockText(limits))
         made.add(BlockKind.PARAGRAPH, f"{said.speaker}: {said.text}" if said.speaker else said.text)
-    return ExtractedText(title, MEDIA_TYPES[DocumentFormat.SUBTITLES], (made.page(),))
+    found = tuple(made.page(minute) for minute, made in pages.items())
+    return ExtractedText(title, MEDIA_TYPES[DocumentFormat.SUBTITLES], found)
 
 
 def _cues(text: str) -> tuple[str, list[SSAEvent]]:
@@ -186,7 +186,7 @@ def _goes_on(said: _Line, line: _Line) -> bool:
     """Whether a line belongs to the paragraph before it."""
     if line.is_turn or line.speaker != said.speaker or line.start - said.end >= _PAUSE:
         return False
-    if line.start - said.start >= _HEADED_EVERY or len(said.text) >= _MAX_CHARACTERS:
+    if line.start - said.start >= _MINUTE or len(said.text) >= _MAX_CHARACTERS:
         return False
     return len(said.text) < _MIN_CHARACTERS or not _ends_sentence(said.text)
 
@@ -195,9 +195,3 @@ def _ends_sentence(text: str) -> bool:
     """Whether a text ends as a sentence does; one that trails off goes on."""
     end = text.rstrip(_CLOSERS)
     return end.endswith(_SENTENCE_ENDS) and not end.endswith("..")
-
-
-def _clock(time: int) -> str:
-    """A time in milliseconds as players show it: "0:12:40"."""
-    seconds = max(0, time) // 1000
-    return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
