@@ -162,13 +162,24 @@ def test_a_database_with_a_log_is_read(tmp_path: Path) -> None:
     assert [page.text for page in pages(data)] == ["t\n\na: kept"]
 
 
-@pytest.mark.parametrize("name", ["boats.db", "boats", "boats.sqlite3", "boats.txt", "boats.bin2"])
-def test_a_database_is_known_by_its_content(read: ReadFunction, corpus: LocalCorpus, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "noun"),
+    [
+        ("boats.db", "table"),
+        ("boats", "sheet"),
+        ("boats.sqlite3", "table"),
+        ("boats.txt", "sheet"),
+        ("boats.bin2", "sheet"),
+    ],
+)
+def test_a_database_is_known_by_its_content(
+    read: ReadFunction, corpus: LocalCorpus, name: str, noun: str
+) -> None:
     document = read(name, database())
     passages = corpus.split(document)
     assert document.media_type == "application/vnd.sqlite3"
     cited = next(passage for passage in passages if "Cutter" in passage.text)
-    assert place_of(cited).endswith("table boat, rows 1–3") and cited.heading == "boat"
+    assert place_of(cited).endswith(f"{noun} boat, rows 1–3") and cited.heading == "boat"
 
 
 def test_what_only_has_the_name_is_no_database(read: ReadFunction) -> None:
