@@ -19,7 +19,7 @@ from localcrag.crag.doubts.told_numbers import contradicted_numbers, missing_num
 from localcrag.crag.refinement.knowledge_strips import strips, whole
 from localcrag.crag.rows.row_lookup import tells_no_count
 from localcrag.crag.state import QuestionState
-from localcrag.types import Answer, BlockKind, Grade, Mode, Status, Strip, Thresholds, Verdict
+from localcrag.types import Answer, BlockKind, Grade, Hit, Mode, Status, Strip, Thresholds, Verdict
 from tests.crag.test_pipeline import scripted
 from tests.crag.values import grade, passage, structured
 from tests.crag.world import World, answer
@@ -48,6 +48,29 @@ def test_a_probable_strip_of_a_doubted_passage_is_not_sure_if_another_one_is_bet
         assert borne_out([strip]) and borne_out([strip], "", [graded, better]) is sure
         assert borne_out([strip], "", [graded])
         assert borne_out([replace(strip, score=0.55)], "", [graded, better])
+
+
+@pytest.mark.parametrize(
+    ("score", "others", "highest", "sure"),
+    [
+        (0.38, (), 0.1, True),
+        (0.38, (0.17,), 0.2, True),
+        (0.38, (0.18,), 0.1, False),
+        (0.37, (), 0.1, False),
+        (0.38, (), 0.21, False),
+    ],
+)
+def test_a_row_that_stands_alone_in_the_best_passage_is_sure(
+    score: float, others: tuple[float, ...], highest: float, sure: bool
+) -> None:
+    rows = strips(structured(*((BlockKind.ROW, text) for text in LEAGUE)))
+    kept = [replace(row, score=each) for row, each in zip(rows, (score, *others), strict=False)]
+    graded = Grade(Hit(rows[0].passage, 1.0), Verdict.NO, 0.2)
+    other = Grade(replace(graded.hit, passage=passage("Other.", source="/other.txt")), Verdict.NO, highest)
+    assert borne_out(kept, "", [graded, other]) is sure
+    assert not borne_out(kept)
+    prose = whole(graded.hit.passage, score)
+    assert not borne_out([replace(prose, passage=other.hit.passage)], "", [other])
 
 
 def test_the_same_text_twice_is_no_rival_of_itself() -> None:

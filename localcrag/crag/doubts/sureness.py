@@ -41,6 +41,10 @@ another one is nearly as probable."""
 MAX_RIVALS, RIVAL_SHARE = 1, 0.5
 """How many other strips may be nearly as probable as one that probably answers, and the share of its
 probability from which on they are."""
+ALONE_ROW, ALONE_SHARE = 0.38, 0.45
+"""The probability from which on a row of the passage with the highest grade answers if no other strip has
+this share of it: of nine exams over real files 8 questions that would else be unsure were answered by such,
+and none wrongly. Of prose 5 of 84 questions that encyclopaedia articles only seem to answer would be sure."""
 SHOWN_SHARE = 0.75
 """The share of the probability of the best strip that one must have which is shown in its place."""
 MIN_PROBABLE_GRADE = 0.3
@@ -282,12 +286,20 @@ def borne_out(strips: Sequence[Strip], question: str = "", grades: Sequence[Grad
         return best.score >= SURE_STRIP
     confidences = confidences_of(grades)
     own, highest = confidences.get(best.passage.id, 1.0), max(confidences.values(), default=0.0)
+    is_best_graded = bool(grades) and own >= highest
     if own < min(MIN_PROBABLE_GRADE, highest):
         return False
-    rivals = [strip for strip in strips if not is_read_with(strip, best)]
     text = " ".join(best.text.split())
-    near = {" ".join(strip.text.split()) for strip in rivals if strip.score >= RIVAL_SHARE * best.score}
-    return best.score >= PROBABLE_STRIP and len(near - {text}) <= MAX_RIVALS
+    rivals = {
+        told: strip.score
+        for strip in sorted(strips, key=lambda each: each.score)
+        if not is_read_with(strip, best) and (told := " ".join(strip.text.split())) != text
+    }
+    near = [score for score in rivals.values() if score >= RIVAL_SHARE * best.score]
+    if best.score >= PROBABLE_STRIP and len(near) <= MAX_RIVALS:
+        return True
+    is_alone = max(rivals.values(), default=0.0) < ALONE_SHARE * best.score
+    return is_row(best) and best.score >= ALONE_ROW and is_alone and is_best_graded
 
 
 def _is_across(question: str, text: str) -> bool:
