@@ -149,7 +149,7 @@ def test_a_model_of_many_languages_is_asked_in_german() -> None:
 
 
 @pytest.mark.parametrize(
-    ("scale", "sure"), [(None, False), (Scale(0.5, 1.0), True), (Scale(1.0, 0.3), True), (Scale(2.0), False)]
+    ("scale", "sure"), [(None, False), (Scale(0.5, 1.0), True), (Scale(1.0, 0.5), True), (Scale(2.0), False)]
 )
 def test_the_probability_of_a_query_is_scaled(scale: Scale | None, sure: bool) -> None:
     state, rows = asked(WEARY, (MOST_SLEEP, 0.65))

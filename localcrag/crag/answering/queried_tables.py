@@ -171,7 +171,8 @@ def _answer(query: TableQuery, table: QueryTable) -> ComputedAnswer | None:
 def _is_doubtful(query: TableQuery, read: ReadQuery) -> bool:
     """Whether a query passes over what the question says of its columns, its parts or its measure."""
     return (
-        passes_over_column(query, read.table, read.question)
+        is_of_other_things(query, read.table, read.question, read.said)
+        or passes_over_column(query, read.table, read.question)
         or takes_whole_for_part(query, read.question)
         or measures_another(query, read.table, read.question)
         or orders_against_change(query, read.table, read.question)
