@@ -7,7 +7,7 @@ import pytest
 from localcrag.documents.extracted import Limits
 from localcrag.documents.formats import MEDIA_TYPES, DocumentFormat
 from localcrag.documents.readers import parse
-from localcrag.documents.readers.csv_records import has_no_header, is_file_of_rows
+from localcrag.documents.readers.csv_records import as_rows, has_no_header
 
 TOWNS = [
     "Aix",
@@ -85,7 +85,7 @@ def test_a_text_whose_lines_have_as_many_cells_is_read_as_rows() -> None:
     ],
 )
 def test_such_a_text_may_be_parted_otherwise_and_have_a_header(text: str) -> None:
-    assert is_file_of_rows(text)
+    assert as_rows(text) == text
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_such_a_text_may_be_parted_otherwise_and_have_a_header(text: str) -> Non
     ],
 )
 def test_other_texts_stay_texts(text: str) -> None:
-    assert not is_file_of_rows(text)
+    assert as_rows(text) is None
     if text:
         assert parsed(DocumentFormat.TEXT, text)[1] == MEDIA_TYPES[DocumentFormat.TEXT]
 
@@ -116,12 +116,25 @@ def test_pairs_that_tabs_part_are_rows() -> None:
     text, media_type = parsed(DocumentFormat.TEXT, pairs)
     assert media_type == MEDIA_TYPES[DocumentFormat.CSV]
     assert "\ncolumn 1: Brest · column 2: tserBia\n" in text
-    assert not is_file_of_rows(pairs.replace("Caen", "Caen\tCalvados"))
-    assert not is_file_of_rows("\n".join(f"{town}\t" for town in TOWNS))
-    assert not is_file_of_rows("\n".join(f"{town}\t{town * 20}" for town in TOWNS))
+    assert as_rows(pairs.replace("Caen", "Caen\tCalvados")) is None
+    assert as_rows("\n".join(f"{town}\t" for town in TOWNS)) is None
+    assert as_rows("\n".join(f"{town}\t{town * 20}" for town in TOWNS)) is None
 
 
 def test_letters_with_accents_are_in_order_with_the_others() -> None:
     names = ["Ägypten", *(f"B{town}" for town in TOWNS)]
     assert not has_no_header([[name, "X"] for name in names])
     assert has_no_header([[name, "X"] for name in ["Agypta", *names]])
+
+
+def test_lines_of_as_many_words_are_rows_if_two_are_numbers() -> None:
+    stars = "".join(f"{town} {at}.{at} {5000 + at} G{at} \n" for at, town in enumerate(TOWNS))
+    text, media_type = parsed(DocumentFormat.TEXT, stars)
+    assert media_type == MEDIA_TYPES[DocumentFormat.CSV]
+    assert text.startswith("column 1: Aix · column 2: 0.0 · column 3: 5000 · column 4: G0\n")
+    headed = parsed(DocumentFormat.TEXT, "star magnitude kelvin class\n" + stars)[0]
+    assert headed.startswith("star: Aix · magnitude: 0.0 · kelvin: 5000 · class: G0\n")
+    assert as_rows("\n".join(f"{town} is {at} here" for at, town in enumerate(TOWNS))) is None
+    assert as_rows(stars + "and one more\n") is None
+    mixed = "star magnitude  kelvin class\n" + stars.replace(" ", "\t")
+    assert parsed(DocumentFormat.TEXT, mixed)[0] == headed

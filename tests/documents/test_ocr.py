@@ -15,7 +15,7 @@ import pypdfium2
 import pytest
 from PIL import Image
 
-from localcrag.documents import formats, process_pool
+from localcrag.documents import format_names, process_pool
 from localcrag.documents.block_text import BlockText
 from localcrag.documents.extracted import Limits
 from localcrag.documents.format_names import can_recognise
@@ -62,14 +62,14 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> None:
             (("Some", 0.9, corners(0, 10, 32, 20)),),
         ),
     )
-    for module in (formats, ocr, reader):
+    for module in (format_names, ocr, reader):
         monkeypatch.setattr(module, "can_recognise", lambda: True)
     monkeypatch.setattr(ocr, "_engine", lambda: lambda pixels, return_word_box: found)
 
 
 @pytest.fixture
 def without_engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (formats, ocr, reader):
+    for module in (format_names, ocr, reader):
         monkeypatch.setattr(module, "can_recognise", lambda: False)
 
 

@@ -326,6 +326,25 @@ def test_a_cell_over_all_columns_is_the_title_of_the_rows_below() -> None:
     ]
 
 
+@pytest.mark.parametrize("periods", [("2012", "Q1-13", "2014E"), ("2012/13", "H1 2013", "FY 14")])
+def test_the_caption_of_a_ruled_table_is_no_header_of_it(periods: tuple[str, str, str]) -> None:
+    sheet = Sheet()
+    cells = [
+        ("Table 1 - Forecasts", "", "", ""),
+        ("EURm", *periods),
+        ("Net revenues", "28,461", "12,357", "37,361"),
+        ("Costs", "41,102", "9,753", "41,308"),
+    ]
+    sheet.rows((76, 196, 276, 356), 690, cells, pitch=20)
+    sheet.grid((72, 192, 272, 352, 432), [705 - 20 * number for number in range(5)])
+    one, two, three = periods
+    assert [text for _, text in blocks(pages(sheet)[0])] == [
+        "Table 1 - Forecasts",
+        f"EURm: Net revenues · {one}: 28,461 · {two}: 12,357 · {three}: 37,361",
+        f"EURm: Costs · {one}: 41,102 · {two}: 9,753 · {three}: 41,308",
+    ]
+
+
 def test_aligned_columns_without_rules_become_rows() -> None:
     sheet = Sheet()
     y = sheet.lines(72, 780, PROSE, 400)

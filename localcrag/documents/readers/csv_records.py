@@ -51,25 +51,38 @@ def has_no_header(rows: Sequence[Sequence[str]]) -> bool:
     return any(_are_codes(column) or _are_in_order(column) for column in columns)
 
 
-def is_file_of_rows(text: str) -> bool:
-    """Whether a text is a file of rows: each line has as many cells, three at least, some of them numbers.
+def as_rows(text: str) -> str | None:
+    """A text that is a file of rows, as CSV is read; None if it is another text.
 
-    Short pairs that tabs part are rows, too. Lines that begin with "#" are notes.
+    Each line has as many cells: three or more, some of them numbers, or two short ones that a tab parts. Of
+    words that only blanks part, two are numbers, and one blank is left between them. Lines that begin with
+    "#" are notes.
     """
     lines = text.split("\n", _SAMPLE_LINES)[:_SAMPLE_LINES]
     lines = [line for line in lines if line.strip() and not line.startswith("#")]
     if len(lines) < _MIN_ROWS:
-        return False
-    if len(lines) >= _MIN_PAIRS and all(_is_pair(line) for line in lines):
-        return True
+        return None
+    if len(lines) >= _MIN_PAIRS and all(map(_is_pair, lines)):
+        return text
     for delimiter in "\t|;,":
         parts = lines[0].count(delimiter)
         if parts < _MIN_COLUMNS - 1 or any(line.count(delimiter) < parts for line in lines):
             continue
         rows = _rows(lines, delimiter)
         if len(set(map(len, rows))) == 1:
-            return any(_are_numbers(column[1:]) for column in zip(*rows, strict=True))
-    return False
+            are_rows = any(_are_numbers(column[1:]) for column in zip(*rows, strict=True))
+            return text if are_rows else None
+    if are_parted_by_blanks(lines):
+        return "\n".join(" ".join(line.split()) for line in text.split("\n"))
+    return None
+
+
+def are_parted_by_blanks(lines: Sequence[str]) -> bool:
+    """Whether lines have as many words each, three at least, of which two are numbers in all of them."""
+    rows = [line.split() for line in lines]
+    if len(lines) < _MIN_PAIRS or len(set(map(len, rows))) > 1 or len(rows[0]) < _MIN_COLUMNS:
+        return False
+    return sum(_are_numbers(column[1:]) for column in zip(*rows, strict=True)) > 1
 
 
 def _is_pair(line: str) -> bool:

@@ -16,7 +16,7 @@ from localcrag.documents.block_text import BlockText
 from localcrag.documents.extracted import Limits
 from localcrag.documents.html_values import without_markup
 from localcrag.documents.readers.csv_header import is_number, proven_header
-from localcrag.documents.readers.csv_records import has_no_header
+from localcrag.documents.readers.csv_records import are_parted_by_blanks, has_no_header
 from localcrag.documents.table_grid import GridRow
 from localcrag.documents.table_rows import TableLine, add_lines, bounded_rows, grid_lines, row_text
 from localcrag.types import BlockKind, Page
@@ -132,7 +132,7 @@ def _dialect(sample: str) -> type[csv.Dialect]:
     except csv.Error:
         if any(each in sample for each in _DELIMITERS):
             return csv.excel_tab if sample.count("\t") > sample.count(",") else csv.excel
-        return _Blanks if _is_parted_by_blanks(lines) else csv.excel
+        return _Blanks if _is_parted_by_blanks(lines) or are_parted_by_blanks(lines) else csv.excel
     dialect.doublequote = True
     quoted = re.compile(
         rf'{re.escape(dialect.delimiter)} +"[^"\n]*"[ \r]*(?:{re.escape(dialect.delimiter)}|$)', re.M

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from localcrag.documents.readers.pdf_lines import Grid, same_columns
 from localcrag.documents.table_grid import GridRow
@@ -16,6 +18,13 @@ from localcrag.types import CELL_SEPARATOR
 _MAX_KEY = 40
 """The characters of the longest name that begins a row of a table without a header."""
 _KEY_SHARE = 0.6
+_MIN_CAPTIONED = 3
+"""The fewest columns of a table above which a single cell is its caption."""
+_PERIOD = re.compile(
+    r"(?:(?:[QH][1-4]|[1-4][QH]|FY|[A-Z][a-z]{2})[-/ .']*)?(?:(?:19|20)\d\d(?:/\d\d)?|\d\d)[EeFPA]?"
+    r"|(?:[QH][1-4]|[1-4][QH])"
+)
+"""A year, a quarter or a half, also one that is expected: "2014E", "Q3-13E", "FY 2012/13"."""
 _MAX_ABBREVIATION = 5
 """The characters of the longest word that may be cut short, with its dot."""
 
@@ -53,6 +62,10 @@ class OpenTable:
             return
         else:
             found = _header_of(grid)
+            if _is_caption(found, grid):
+                yield row_text(cells[0], ())
+                yield from self.rows(_below_caption(grid), first=False)
+                return
             self.header, self._lines = (found.names, cells[found.start : found.end]) if found else ((), [])
             self._shape = TableShape(self.header)
             yield from (row_text(row, ()) for row in cells[: found.start if found else 0])
@@ -70,6 +83,27 @@ class OpenTable:
             else:
                 self._shape.add(GridRow(0, row))
                 yield row_text(row, self.header)
+
+
+def _is_caption(found: FoundHeader | None, grid: Grid) -> bool:
+    """Whether the first row of a wide table is a line above it, and no header: it has a single cell."""
+    is_alone = bool(grid.cells[0][0]) and not any(grid.cells[0][1:])
+    if not is_alone or len(grid.columns) < _MIN_CAPTIONED or len(grid.cells) < _MIN_CAPTIONED:
+        return False
+    return _has_periods(grid.cells[1]) if found is None else found.start == 0 and found.end == 1
+
+
+def _below_caption(grid: Grid) -> Grid:
+    """The table below its caption, whose first row is a header if it has years or quarters, or no figure."""
+    first = grid.cells[1]
+    is_header = _has_periods(first) or (bool(first[0]) and not any(map(str.isdigit, "".join(first))))
+    return replace(grid, cells=grid.cells[1:], spans=grid.spans[1:], bold_header=is_header)
+
+
+def _has_periods(row: Sequence[str]) -> bool:
+    """Whether the cells of a row but the first are years, quarters or halves."""
+    periods = [cell for cell in row[1:] if cell]
+    return len(periods) > 1 and all(map(_PERIOD.fullmatch, periods))
 
 
 def _header_of(grid: Grid) -> FoundHeader | None:

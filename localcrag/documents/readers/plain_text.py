@@ -8,7 +8,7 @@ from localcrag.documents.extracted import ExtractedText, Limits, clean, whole
 from localcrag.documents.formats import MEDIA_TYPES, DocumentFormat
 from localcrag.documents.front_matter import front_matter, org_fields, rst_fields
 from localcrag.documents.info_blocks import info_page, without_index_marks
-from localcrag.documents.readers.csv_records import is_file_of_rows
+from localcrag.documents.readers.csv_records import as_rows
 from localcrag.documents.readers.csv_rows import read_rows
 from localcrag.documents.readers.json_records import read_json, read_json_lines
 from localcrag.documents.readers.notebook import read_notebook
@@ -73,7 +73,7 @@ def read_text(format_: DocumentFormat, data: bytes, limits: Limits, content_type
 
             title, page = latex_page(text, limits)
             return ExtractedText(title, media_type, (page,))
-        case DocumentFormat.TEXT if is_file_of_rows(text):
-            return ExtractedText("", MEDIA_TYPES[DocumentFormat.CSV], (read_rows(text, limits),))
+        case DocumentFormat.TEXT if (rows := as_rows(text)) is not None:
+            return ExtractedText("", MEDIA_TYPES[DocumentFormat.CSV], (read_rows(rows, limits),))
         case _:
             return whole("", media_type, text)
