@@ -7,6 +7,7 @@ import pytest
 from localcrag.crag.answering.queried_tables import answered_by, read_query
 from localcrag.crag.table_answers.parsed_tables import tables_of
 from localcrag.crag.table_queries.query_directions import directed
+from localcrag.crag.table_queries.query_doubts import ranks_rows_of_groups
 from localcrag.crag.table_queries.query_table import QueryTable
 from localcrag.crag.table_queries.table_query import parsed_query
 from tests.crag.test_aggregation import passages
@@ -78,3 +79,26 @@ def test_a_likely_query_from_the_wrong_end_is_turned_and_to_be_checked() -> None
     found = answered_by(read)
     assert found is not None and not found.is_whole
     assert found.answer.text.startswith("Bo has the latest Born")
+
+
+@pytest.mark.parametrize(
+    ("written", "doubtful"),
+    [
+        ('"county" ORDER BY "total" DESC LIMIT 1', True),
+        ('"precinct" ORDER BY "total" DESC LIMIT 1', False),
+        ('"county" WHERE "year" = 2020 ORDER BY "total" DESC LIMIT 1', False),
+        ('"county" ORDER BY "total" DESC LIMIT 2', False),
+        ('"county" GROUP BY "county" ORDER BY SUM("total") DESC LIMIT 1', False),
+        ('"year" ORDER BY "total" DESC LIMIT 1', False),
+    ],
+)
+def test_ranking_the_rows_of_groups_is_to_be_checked(written: str, doubtful: bool) -> None:
+    rows = [
+        (county, f"P{county}{year}{at}", str(year), f"{1000 + at * year}")
+        for county in ("Ash", "Elm")
+        for at, year in enumerate((2020, 2021, 2022))
+    ]
+    table = QueryTable.of_cells(("votes",), ("county", "precinct", "year", "total"), rows)
+    query = parsed_query(f"SELECT {written}")
+    assert query is not None
+    assert ranks_rows_of_groups(query, table) is doubtful

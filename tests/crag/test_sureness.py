@@ -68,7 +68,7 @@ def test_a_row_that_stands_alone_in_the_best_passage_is_sure(
     graded = Grade(Hit(rows[0].passage, 1.0), Verdict.NO, 0.2)
     other = Grade(replace(graded.hit, passage=passage("Other.", source="/other.txt")), Verdict.NO, highest)
     assert borne_out(kept, "", [graded, other]) is sure
-    assert not borne_out(kept)
+    assert not borne_out(kept) and not borne_out(kept, "", [replace(graded, confidence=0.19)])
     prose = whole(graded.hit.passage, score)
     assert not borne_out([replace(prose, passage=other.hit.passage)], "", [other])
 

@@ -28,6 +28,7 @@ from localcrag.crag.table_queries.query_doubts import (
     measures_another,
     orders_against_change,
     passes_over_column,
+    ranks_rows_of_groups,
     repeats_name,
     takes_examples_for_all,
     takes_whole_for_part,
@@ -176,6 +177,7 @@ def _is_doubtful(query: TableQuery, read: ReadQuery) -> bool:
         or takes_whole_for_part(query, read.question)
         or measures_another(query, read.table, read.question)
         or orders_against_change(query, read.table, read.question)
+        or ranks_rows_of_groups(query, read.table)
         or takes_examples_for_all(query, read.question)
     )
 

@@ -12,6 +12,7 @@ from decimal import Decimal
 from localcrag.crag.questions.query_terms import STOP_WORDS, stem
 from localcrag.crag.table_answers.table_values import WORD, root, roots, word_list
 from localcrag.crag.table_answers.table_vocabulary import QUANTITY_WORDS, SUPERLATIVES
+from localcrag.crag.table_queries.query_results import rows_of
 from localcrag.crag.table_queries.query_table import QueryTable
 from localcrag.crag.table_queries.said_values import SaidValues
 from localcrag.crag.table_queries.table_query import Condition, TableQuery
@@ -88,6 +89,19 @@ def orders_against_change(query: TableQuery, table: QueryTable, question: str) -
     ranked = [table.columns[name] for name in query.key.expression.columns]
     values = [each for column in ranked for each in column.typed.values if isinstance(each, Decimal)]
     return bool(values) and min(values) < 0 < max(values)
+
+
+def ranks_rows_of_groups(query: TableQuery, table: QueryTable) -> bool:
+    """Whether a query ranks rows where each thing that it names has several: a county its precincts.
+
+    "Which county has the most voters?" asks for the sum of its rows, and not for the highest of all.
+    """
+    target = query.targets[0].expression
+    is_ranking = query.limit == 1 and not query.group and not query.targets[0].function
+    if not is_ranking or target is None or target.operator or table.columns[target.column].is_ordered:
+        return False
+    named = [table.columns[target.column].cells[at] for at in rows_of(query, table)]
+    return len(named) >= MIN_ALIKE * len(set(named)) > MIN_ALIKE
 
 
 def takes_examples_for_all(query: TableQuery, question: str) -> bool:

@@ -57,14 +57,19 @@ def result_of(query: TableQuery, table: QueryTable) -> QueryResult:
     missing = [name for name in query.columns if name not in table.columns]
     if missing:
         raise QueryError(f"no column {missing[0]}")
-    rows = [
-        at for at in range(table.size) if all(_meets(table, condition, at) for condition in query.conditions)
-    ]
+    rows = rows_of(query, table)
     if query.group:
         return _grouped(query, table, rows)
     if any(target.function for target in query.targets):
         return _aggregated(query, table, rows)
     return _selected(query, table, rows)
+
+
+def rows_of(query: TableQuery, table: QueryTable) -> list[int]:
+    """The rows that meet the conditions of a query, in order."""
+    return [
+        at for at in range(table.size) if all(_meets(table, condition, at) for condition in query.conditions)
+    ]
 
 
 # ---------------------------------------------------------------------------------- the kinds of results
