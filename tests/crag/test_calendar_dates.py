@@ -7,6 +7,7 @@ import pytest
 from localcrag.crag.questions.calendar_dates import (
     are_shared,
     dates_of,
+    month_and_day,
     month_begun,
     month_of,
     months_asked,
@@ -75,6 +76,9 @@ def test_a_cell_is_a_month_in_any_notation() -> None:
 
 
 def test_the_first_day_of_a_month_begins_it() -> None:
+    for cell in ("1855-01-01T08:00:00.000Z", "1855-01-01T00:00", "1855-01-01 07:00:00+01:00"):
+        assert month_begun(cell) == "1855-01" and month_and_day(cell) == ("1855-01", "01")
+    assert month_begun("1855-01-01T08:30:00Z") == "" and month_begun("1855-01-01T08:00:00") == ""
     cells = ("2015-06-01", "01-06-15", "01.06.2015", "2015/06/01", "1 June 2015", "2015-06-01 00:00:00")
     assert {month_begun(cell) for cell in cells} == {"2015-06"}
     others = ("2015-06-02", "02-06-15", "01/06/2015", "1 June", "from 2015-06-01", "2015-06-01 09:00", "")

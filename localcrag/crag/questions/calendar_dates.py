@@ -73,8 +73,10 @@ _MONTH_OF_YEAR = re.compile(
 """A month of a year: July 2025, Jul 2025, 07/2025, 2025-07."""
 _YEAR_AND_MONTH = re.compile(rf"(?P<year>(?:1[5-9]|20)\d\d) (?P<name>{_NAME})\.?", re.IGNORECASE)
 """A month as a column of a time series may have it: "2009 Mar"."""
-_MIDNIGHT = re.compile(r"[T ]00:00(?::00(?:\.0+)?)?Z?$")
-"""The time of day that a date has for want of one."""
+_MIDNIGHT = re.compile(
+    r"[T ](?:00:00(?::00(?:\.0+)?)?Z?|(?:[01]\d|2[0-3]):00:00(?:\.0+)?(?:Z|[+-]\d\d:?\d\d))$"
+)
+"""The time of day that a date has for want of one: midnight, also as another zone has it, "T07:00:00Z"."""
 _OPEN_SPAN = re.compile(
     r"\b(?:after|before|by|since|till|until|up to)\s+(?:the\s+end\s+of\s+)?$", re.IGNORECASE
 )

@@ -45,7 +45,7 @@ _LEAD_ENDS = (":", "：", "，", "、")
 """How what leads in to a list ends."""
 _OPEN_END = re.compile(
     r"(?:,|\b(?:to|with|is|are|as|by|at|from|of|for|the|an?|in|on|under|like|run|use|call|write|dial|type|enter"
-    r"|issue|via|using|and|or|called|namely|mit|an|über|zu|bei|lautet|ist|sind|als|von|aus|unter|und|oder|avec"
+    r"|issue|via|using|and|or|called|named|entitled|namely|mit|an|über|zu|bei|lautet|ist|sind|als|von|aus|unter|und|oder|avec"
     r"|à|au|est|sont|par|de|sur|et|ou|con|es|son|y|è|sono))$",
     re.IGNORECASE,
 )
