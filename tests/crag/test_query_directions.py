@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from localcrag.crag.answering.queried_tables import answered_by, read_query
@@ -67,6 +69,33 @@ def test_what_lies_on_which_side(question: str, written: str, meant: str) -> Non
     query = parsed_query(f"SELECT COUNT(*) WHERE {written}")
     assert query is not None
     assert str(directed(query, STOPS, question)) == f"SELECT COUNT(*) WHERE {meant}"
+
+
+@pytest.mark.parametrize(
+    ("question", "written", "meant"),
+    [
+        ("Which state lost the most?", 'SUM("profit") DESC', 'SUM("profit") ASC'),
+        ("Whose profit fell most?", '"profit" DESC', '"profit" ASC'),
+        ("Which state gained and lost the most?", '"profit" DESC', '"profit" DESC'),
+        ("Which state lost it?", '"profit" DESC', '"profit" DESC'),
+        ("Which state lost the most?", '"sales" DESC', '"sales" DESC'),
+    ],
+)
+def test_what_lost_most_has_the_lowest_of_gains_and_losses(question: str, written: str, meant: str) -> None:
+    rows = [("Ohio", "-5", "7"), ("Ohio", "3", "8"), ("Utah", "4", "9")]
+    table = QueryTable.of_cells(("shop",), ("state", "profit", "sales"), rows)
+    query = parsed_query(f'SELECT "state" GROUP BY "state" ORDER BY {written} LIMIT 1')
+    told = parsed_query(f'SELECT "state" GROUP BY "state" ORDER BY {meant} LIMIT 1')
+    assert query is not None and directed(query, table, question) == told
+
+
+def test_a_likely_count_of_the_row_of_a_name_is_no_answer() -> None:
+    (table,) = tables_of(
+        passages([f"code: {name[:2]} · name: {name}" for name in ("Northern", "Southern", "Tasman")])
+    )
+    queries = ScriptedQueries({" ": ("SELECT COUNT(*) WHERE \"name\" = 'Northern'", 0.95)})
+    read = read_query(queries, "How many places are there for the Northern?", table)
+    assert read is not None and answered_by(replace(read, is_trusted=True)) is None
 
 
 def test_a_likely_query_from_the_wrong_end_is_turned_and_to_be_checked() -> None:

@@ -363,3 +363,15 @@ def test_a_script_that_is_cut_anywhere_is_read(end: int) -> None:
     assert read_sql(MYSQL[:end].encode(), Limits()).pages
     assert read_sql(POSTGRES[:end].encode(), Limits()).pages
     assert read_sql(TSQL[:end].encode(), Limits()).pages
+
+
+def test_the_key_of_another_row_is_what_tells_that_row() -> None:
+    script = "".join(
+        "INSERT INTO town (state, code, name) VALUES "
+        f"((SELECT id FROM state WHERE land='AU' AND code='NT'), 08{at:02}, '{name}');\n"
+        for at, name in enumerate(("Alder", "Birch", "Cedar"))
+    )
+    text = read_sql(script.encode(), Limits()).pages[0].text
+    assert "state: AU NT · code: 0800 · name: Alder\n" in text and "SELECT" not in text
+    plain = script.replace("SELECT id FROM state WHERE land='AU' AND code='NT'", "1 + 2")
+    assert "state: (1 + 2) · code: 0800" in read_sql(plain.encode(), Limits()).pages[0].text

@@ -24,6 +24,7 @@ from localcrag.crag.table_queries.missing_conditions import (
 )
 from localcrag.crag.table_queries.query_directions import directed
 from localcrag.crag.table_queries.query_doubts import (
+    counts_one_name,
     is_of_other_things,
     measures_another,
     orders_against_change,
@@ -154,7 +155,8 @@ def answered_by(read: ReadQuery) -> QueriedTable | None:
 def _as_it_is(read: ReadQuery) -> QueriedTable | None:
     """What the model's own query gives, from the end that the question means; None if nothing."""
     query = directed(read.query, read.table, read.question)
-    answer = None if repeats_name(query) else _answer(query, read.table)
+    is_none = repeats_name(query) or counts_one_name(query, read.table)
+    answer = None if is_none else _answer(query, read.table)
     if answer is None:
         return None
     is_whole = query == read.query and not _is_doubtful(query, read)

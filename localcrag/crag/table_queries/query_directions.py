@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Set
 from dataclasses import replace
+from decimal import Decimal
 
 from localcrag.crag.questions.query_terms import stem
 from localcrag.crag.table_answers.table_values import WORD, root, roots, word_list
@@ -28,6 +29,7 @@ _HEMISPHERE = re.compile(
     re.IGNORECASE,
 )
 _OLD = re.compile(r"\b(?:(?P<old>oldest|eldest)|youngest)\b", re.IGNORECASE)
+_MOST = re.compile(r"\bmost\b", re.IGNORECASE)
 _AGE = frozenset(map(root, word_list("age ages")))
 _DEATH = frozenset(map(root, word_list("died death deceased dod end ended until")))
 _REVERSED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
@@ -36,7 +38,8 @@ _REVERSED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 def directed(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
     """A query with the ends that the words of a question mean; the query itself if it has them."""
     query = with_compass(with_direction(query, question), table, question)
-    return with_hemisphere(with_age(query, table, question), table, question)
+    query = with_hemisphere(with_age(query, table, question), table, question)
+    return with_loss(query, table, question)
 
 
 def with_compass(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
@@ -81,6 +84,17 @@ def with_age(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
         return replace(query, is_descending=is_old)
     is_beginning = (column.kind == "date" or column.has_years) and not words & _DEATH
     return replace(query, is_descending=not is_old) if is_beginning else query
+
+
+def with_loss(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
+    """A query in which what lost or fell most has the lowest number of a column of gains and losses."""
+    verbs = {stem(word.casefold()) for word in WORD.findall(question)}
+    if query.key is None or not query.ordering_column or query.key.function not in ("", "SUM"):
+        return query
+    if _MOST.search(question) is None or verbs & RISING or not verbs & FALLING:
+        return query
+    values = [v for v in table.columns[query.ordering_column].typed.values if isinstance(v, Decimal)]
+    return replace(query, is_descending=False) if values and min(values) < 0 < max(values) else query
 
 
 def _measured(table: QueryTable, words: Set[str]) -> list[str]:

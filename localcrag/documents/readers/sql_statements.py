@@ -287,8 +287,19 @@ class _Statements:
             return ""
         literal = _literal(tokens)
         if literal is None:
-            literal = self._script[tokens[0].start : tokens[-1].end] if tokens else ""
+            literal = self._of_other_row(tokens) or self._source(tokens)
         return _shown(literal)
+
+    def _of_other_row(self, tokens: Sequence[SqlToken]) -> str:
+        """What tells the row whose key a query gives: NT of (SELECT id FROM state WHERE code = 'NT')."""
+        if [token.word for token in tokens[:2]] != ["(", "SELECT"]:
+            return ""
+        strings = (token for token in tokens if not token.word and self._script[token.start] == "'")
+        return " ".join(token.text for token in strings)
+
+    def _source(self, tokens: Sequence[SqlToken]) -> str:
+        """What stands in the script from the first to the last of some tokens."""
+        return self._script[tokens[0].start : tokens[-1].end] if tokens else ""
 
     def _skip(self, *, is_created: bool = False, has_blocks: bool = False, depth: int = 0) -> None:
         """Go on to the end of the statement, or of its last block.
