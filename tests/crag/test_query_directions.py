@@ -9,7 +9,7 @@ import pytest
 from localcrag.crag.answering.queried_tables import answered_by, read_query
 from localcrag.crag.table_answers.parsed_tables import tables_of
 from localcrag.crag.table_queries.query_directions import directed
-from localcrag.crag.table_queries.query_doubts import ranks_rows_of_groups
+from localcrag.crag.table_queries.query_doubts import computes_each_row, ranks_rows_of_groups
 from localcrag.crag.table_queries.query_table import QueryTable
 from localcrag.crag.table_queries.table_query import parsed_query
 from tests.crag.test_aggregation import passages
@@ -96,6 +96,21 @@ def test_a_likely_count_of_the_row_of_a_name_is_no_answer() -> None:
     queries = ScriptedQueries({" ": ("SELECT COUNT(*) WHERE \"name\" = 'Northern'", 0.95)})
     read = read_query(queries, "How many places are there for the Northern?", table)
     assert read is not None and answered_by(replace(read, is_trusted=True)) is None
+
+
+@pytest.mark.parametrize(
+    ("written", "is_none"),
+    [
+        ('"Age" - "Founded"', True),
+        ('"Age" - "Founded" WHERE "Who" = \'Ann\'', False),
+        ('"Who" ORDER BY "Age" - "Founded" DESC LIMIT 1', False),
+        ('SUM("Age" - "Founded")', False),
+        ('"Age"', False),
+    ],
+)
+def test_a_difference_of_all_rows_answers_nothing(written: str, is_none: bool) -> None:
+    query = parsed_query(f"SELECT {written}")
+    assert query is not None and computes_each_row(query, PEOPLE) is is_none
 
 
 def test_a_likely_query_from_the_wrong_end_is_turned_and_to_be_checked() -> None:

@@ -24,6 +24,7 @@ from localcrag.crag.table_queries.missing_conditions import (
 )
 from localcrag.crag.table_queries.query_directions import directed
 from localcrag.crag.table_queries.query_doubts import (
+    computes_each_row,
     counts_one_name,
     is_of_other_things,
     measures_another,
@@ -134,7 +135,7 @@ def answered_by(read: ReadQuery) -> QueriedTable | None:
     over_rows = read_over_rows(
         repaired(read.query, read.table, read.question), read.table, read.question, read.said
     )
-    if over_rows is None or repeats_name(over_rows[0]):
+    if over_rows is None or _is_none(over_rows[0], read.table):
         return None
     own, passed_over = over_rows
     if read.probability < LIKELY and is_of_other_things(own, read.table, read.question, read.said):
@@ -155,12 +156,17 @@ def answered_by(read: ReadQuery) -> QueriedTable | None:
 def _as_it_is(read: ReadQuery) -> QueriedTable | None:
     """What the model's own query gives, from the end that the question means; None if nothing."""
     query = directed(read.query, read.table, read.question)
-    is_none = repeats_name(query) or counts_one_name(query, read.table)
+    is_none = _is_none(query, read.table) or counts_one_name(query, read.table)
     answer = None if is_none else _answer(query, read.table)
     if answer is None:
         return None
     is_whole = query == read.query and not _is_doubtful(query, read)
     return QueriedTable(query, answer, read.probability, is_whole)
+
+
+def _is_none(query: TableQuery, table: QueryTable) -> bool:
+    """Whether a query answers no question."""
+    return repeats_name(query) or computes_each_row(query, table)
 
 
 def _answer(query: TableQuery, table: QueryTable) -> ComputedAnswer | None:

@@ -190,6 +190,16 @@ def counts_rows(query: TableQuery) -> bool:
     return not query.group and target.function == "COUNT" and target.expression is None
 
 
+def computes_each_row(query: TableQuery, table: QueryTable) -> bool:
+    """Whether a query takes two columns together, row by row, over all of several rows, as no question asks.
+
+    "How old is the patient who was watched from day 3 to day 9?" is no ``"day_9" - "day_3"``.
+    """
+    target = query.targets[0]
+    is_bare = not (query.conditions or query.key or query.group or target.function)
+    return is_bare and table.size > 1 and target.expression is not None and bool(target.expression.operator)
+
+
 def repeats_name(query: TableQuery) -> bool:
     """Whether a condition asks for the name of its column, which no question means: airports in "Airport"."""
     return any(
