@@ -50,7 +50,8 @@ class StillReading:
 READING = 29
 """The number of the way in which documents are read now; those read in an older way are read anew.
 
-29: with subtitles as what is said in the film, and the rows of SQL dumps as tables;
+29: with subtitles as what is said in the film, the rows of SQL dumps and of texts without a header as tables,
+three and four columns of a page one after the other, and captions within the rules of a table apart;
 28: with tables of JSON whose columns have numbered rows, and tables of names and numbers whose cells nothing
 but blanks part;
 27: with the code of PDF that is mostly code apart from its prose, ligatures of TeX fonts as letters, and

@@ -222,6 +222,27 @@ def test_two_columns_are_read_one_after_the_other(shift: float) -> None:
     ]
 
 
+def beside(*columns: tuple[int, str], top: int, width: int) -> list[tuple[float, float, str, float, str]]:
+    """The lines of columns, written across the page."""
+    lines = []
+    for x, text in columns:
+        column = Sheet()
+        column.lines(x, top, text, width)
+        lines += column.texts
+    return sorted(lines, key=lambda line: -line[1])
+
+
+def test_four_columns_are_no_rows_even_if_the_last_begins_lower() -> None:
+    """Above the last of the columns of a newsletter stands a picture."""
+    sheet = Sheet().text(40, 780, "News from the Town Hall and its Neighbours All Around", 18)
+    first, second, third, last = PROSE, OTHER + PROSE, PROSE + OTHER, OTHER
+    sheet.texts += beside((40, first), (180, second), (320, third), top=740, width=120)
+    sheet.texts += beside((460, last), top=500, width=110)
+    assert [text for _, text in blocks(pages(sheet)[0])][1:] == list(
+        map(joined, (first, second, third, last))
+    )
+
+
 def test_a_paragraph_goes_on_in_the_next_column_and_stays_on_its_page() -> None:
     column = Sheet()
     column.lines(0, 700, PROSE + OTHER + PROSE, 210)

@@ -17,6 +17,7 @@ _MAX_BINS = 1_000
 _MIN_COLUMN_LINES, _MIN_BAND_LINES = 3, 4
 _MIN_MEAN_CHARACTERS = 18
 _FILLED_SHARE, _ROWS_SHARE = 0.6, 0.8
+_MIN_RUNNING_WORDS, _WORDY_SHARE, _LOWER_SHARE = 3, 0.8, 0.35
 _MAX_DEPTH = 3
 _SMALL = 0.92
 """Footnotes are smaller than the body by this factor."""
@@ -80,9 +81,8 @@ def _bands(lines: list[Line], depth: int) -> list[tuple[bool, list[Line]]]:
         if band:
             _without_end_of_paragraph(full, band, gutter)
             left, right = _sides(band, gutter)
-            if _is_column(left) and _is_column(right) and not _are_rows(band, left, right):
-                if full:
-                    parts.append((depth > 0, full))
+            if all(map(_may_be_column, (left, right))) and not _are_rows(band, left, right):
+                parts += _full_parts(full, depth)
                 parts += [(True, part) for side in (left, right) for _, part in _bands(side, depth + 1)]
                 full, split = [], True
             else:
@@ -90,9 +90,16 @@ def _bands(lines: list[Line], depth: int) -> list[tuple[bool, list[Line]]]:
             band = []
         if line is not None:
             full.append(line)
-    if full:
-        parts.append((depth > 0, full))
-    return parts if split else [(depth > 0, lines)]
+    if not split:
+        return [(depth > 0, lines)]
+    return parts + _full_parts(full, depth)
+
+
+def _full_parts(full: list[Line], depth: int) -> list[tuple[bool, list[Line]]]:
+    """The full lines between columns as one part, or its own columns if these have another gutter."""
+    if _is_running_text([line for line in full if len(line.segments) > 1]):
+        return _bands(full, depth + 1)
+    return [(depth > 0, full)] if full else []
 
 
 def _gutter(lines: Sequence[Line]) -> float | None:
@@ -159,10 +166,28 @@ def _sides(band: Sequence[Line], gutter: float) -> tuple[list[Line], list[Line]]
 
 
 def _are_rows(band: Sequence[Line], left: Sequence[Line], right: Sequence[Line]) -> bool:
-    """Whether the lines of a band are rows: each has words on both sides, in columns on one of them."""
+    """Whether the lines of a band are rows: each has words on both sides, in columns on one of them.
+
+    Three columns of running text are none.
+    """
     both = len(left) + len(right) - len(band)
     cells = max(sum(len(line.segments) > 1 for line in side) for side in (left, right))
-    return min(both, cells) >= _ROWS_SHARE * len(band)
+    return min(both, cells) >= _ROWS_SHARE * len(band) and not _is_running_text(band)
+
+
+def _is_running_text(band: Sequence[Line]) -> bool:
+    """Whether what stands side by side goes on below: most are several words, many begin in lower case."""
+    parts = [segment.text for line in band for segment in line.segments]
+    if len(band) < _MIN_BAND_LINES:
+        return False
+    wordy = sum(len(part.split()) >= _MIN_RUNNING_WORDS for part in parts)
+    lower = sum(part[:1].islower() for part in parts)
+    return wordy >= _WORDY_SHARE * len(parts) and lower >= _LOWER_SHARE * len(parts)
+
+
+def _may_be_column(lines: Sequence[Line]) -> bool:
+    """Whether the lines are a column, or several ones of running text that are not full."""
+    return _is_column(lines) or _is_running_text(lines)
 
 
 def _is_column(lines: Sequence[Line]) -> bool:
