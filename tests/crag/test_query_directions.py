@@ -9,7 +9,7 @@ import pytest
 from localcrag.crag.answering.queried_tables import answered_by, read_query
 from localcrag.crag.table_answers.parsed_tables import tables_of
 from localcrag.crag.table_queries.query_directions import directed
-from localcrag.crag.table_queries.query_doubts import computes_each_row, ranks_rows_of_groups
+from localcrag.crag.table_queries.query_doubts import computes_each_row, guesses_column, ranks_rows_of_groups
 from localcrag.crag.table_queries.query_table import QueryTable
 from localcrag.crag.table_queries.table_query import parsed_query
 from tests.crag.test_aggregation import passages
@@ -111,6 +111,41 @@ def test_a_likely_count_of_the_row_of_a_name_is_no_answer() -> None:
 def test_a_difference_of_all_rows_answers_nothing(written: str, is_none: bool) -> None:
     query = parsed_query(f"SELECT {written}")
     assert query is not None and computes_each_row(query, PEOPLE) is is_none
+
+
+@pytest.mark.parametrize(
+    ("written", "is_guess"),
+    [
+        ('"column 2" WHERE "column 1" = \'Vega\'', True),
+        ('"column 1" ORDER BY "column 3" DESC LIMIT 1', True),
+        ('AVG("column 2")', True),
+        ('"column 4" WHERE "column 1" = \'Vega\'', False),
+        ('COUNT(*) WHERE "column 3" > 9000', False),
+    ],
+)
+def test_numbers_of_a_column_without_a_name_are_guessed(written: str, is_guess: bool) -> None:
+    rows = [("Sun", "4.8", "5840", "G2"), ("Vega", "0.5", "9900", "A0")]
+    table = QueryTable.of_cells(("stars",), [f"column {at}" for at in range(1, 5)], rows)
+    query = parsed_query(f"SELECT {written}")
+    assert query is not None and guesses_column(query, table) is is_guess
+    named = QueryTable.of_cells(("stars",), ("column 1", "column 2", "kelvin", "class"), rows)
+    query = parsed_query('SELECT "column 2" WHERE "column 1" = \'Vega\'')
+    assert query is not None and not guesses_column(query, named)
+
+
+def test_all_columns_without_a_name_are_looked_up_where_one_is_guessed() -> None:
+    rows = [
+        "column 1: Vega · column 2: 0.5 · column 3: 9900",
+        "column 1: Sun · column 2: 4.8 · column 3: 5840",
+    ]
+    (table,) = tables_of(passages(rows))
+    queries = ScriptedQueries({" ": ('SELECT "column 2" WHERE "column 1" = \'Vega\'', 0.99)})
+    read = read_query(queries, "How hot is Vega?", table)
+    assert read is not None
+    for each in (read, replace(read, is_trusted=True)):
+        found = answered_by(each)
+        assert found is not None and not found.is_whole
+        assert found.answer.text.startswith("column 2 0.5, column 3 9900 (Vega)")
 
 
 def test_a_likely_query_from_the_wrong_end_is_turned_and_to_be_checked() -> None:

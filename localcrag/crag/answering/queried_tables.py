@@ -26,6 +26,7 @@ from localcrag.crag.table_queries.query_directions import directed
 from localcrag.crag.table_queries.query_doubts import (
     computes_each_row,
     counts_one_name,
+    guesses_column,
     is_of_other_things,
     measures_another,
     orders_against_change,
@@ -37,7 +38,7 @@ from localcrag.crag.table_queries.query_doubts import (
 )
 from localcrag.crag.table_queries.query_grammar import query_pattern
 from localcrag.crag.table_queries.query_prompt import narrowed, query_prompt
-from localcrag.crag.table_queries.query_repairs import repaired
+from localcrag.crag.table_queries.query_repairs import repaired, with_unnamed
 from localcrag.crag.table_queries.query_results import result_of
 from localcrag.crag.table_queries.query_table import QueryTable
 from localcrag.crag.table_queries.said_values import SaidValues, said_values
@@ -155,7 +156,7 @@ def answered_by(read: ReadQuery) -> QueriedTable | None:
 
 def _as_it_is(read: ReadQuery) -> QueriedTable | None:
     """What the model's own query gives, from the end that the question means; None if nothing."""
-    query = directed(read.query, read.table, read.question)
+    query = with_unnamed(directed(read.query, read.table, read.question), read.table)
     is_none = _is_none(query, read.table) or counts_one_name(query, read.table)
     answer = None if is_none else _answer(query, read.table)
     if answer is None:
@@ -186,6 +187,7 @@ def _is_doubtful(query: TableQuery, read: ReadQuery) -> bool:
         or measures_another(query, read.table, read.question)
         or orders_against_change(query, read.table, read.question)
         or ranks_rows_of_groups(query, read.table)
+        or guesses_column(query, read.table)
         or takes_examples_for_all(query, read.question)
     )
 

@@ -16,6 +16,7 @@ from localcrag.crag.table_queries.query_results import rows_of
 from localcrag.crag.table_queries.query_table import QueryTable
 from localcrag.crag.table_queries.said_values import SaidValues
 from localcrag.crag.table_queries.table_query import Condition, TableQuery
+from localcrag.types import UNNAMED_COLUMN
 
 _SHARE_OF = re.compile(
     r"\b(?:share|percentage|per ?cent|proportion|fraction|%) of (?:the |all |our )?"
@@ -43,6 +44,8 @@ RISING = frozenset(
 """Verbs of what becomes less or more from one year to a later one."""
 _AND_OTHERS = re.compile(r"\b(?:and so (?:on|forth)|etc|and the like)\b|…|\.\.\.", re.IGNORECASE)
 """How a question ends a list of which it names some."""
+_UNNAMED = re.compile(UNNAMED_COLUMN.format(number="[0-9]+"))
+"""What a column is called that has no name."""
 _MARKS = frozenset({"1", "0", "y", "n", "yes", "no", "true", "false"})
 MIN_ALIKE = 2
 """How many rows on average have the same cell in a column whose name asks for one."""
@@ -188,6 +191,22 @@ def counts_rows(query: TableQuery) -> bool:
     """Whether a query gives the number of the rows that meet its conditions."""
     target = query.targets[0]
     return not query.group and target.function == "COUNT" and target.expression is None
+
+
+def guesses_column(query: TableQuery, table: QueryTable) -> bool:
+    """Whether a query asks for the numbers of a column without a name, or ranks by them, beside others alike.
+
+    Which of two such columns is the temperature of a star, nobody knows here.
+    """
+    targets = (target.expression for target in (*query.targets, *filter(None, [query.key])))
+    asked = {name for each in targets if each is not None for name in each.columns}
+    unnamed = unnamed_numbers(table)
+    return len(unnamed) > 1 and not asked.isdisjoint(unnamed)
+
+
+def unnamed_numbers(table: QueryTable) -> list[str]:
+    """The columns of numbers that have no name."""
+    return [name for name, column in table.columns.items() if column.is_number and _UNNAMED.fullmatch(name)]
 
 
 def computes_each_row(query: TableQuery, table: QueryTable) -> bool:

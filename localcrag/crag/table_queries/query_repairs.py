@@ -12,10 +12,12 @@ from localcrag.crag.table_answers.table_values import WORD, root, roots, word_li
 from localcrag.crag.table_answers.table_vocabulary import QUANTITY_WORDS, SUPERLATIVES
 from localcrag.crag.table_queries.derived_words import cells_of_word
 from localcrag.crag.table_queries.query_directions import directed
-from localcrag.crag.table_queries.query_doubts import MIN_ALIKE
+from localcrag.crag.table_queries.query_doubts import MIN_ALIKE, guesses_column, unnamed_numbers
 from localcrag.crag.table_queries.query_table import QueryTable
 from localcrag.crag.table_queries.table_query import ColumnExpression, Condition, TableQuery, Target
 
+MAX_UNNAMED = 4
+"""The most columns without a name that are looked up together."""
 _CONTRAST = re.compile(r"\b(?:rather than|instead of) (?:the |an? )?(?P<what>[\w-]+)", re.IGNORECASE)
 _NAME = re.compile(r"(?<=\w )[A-Z][\w-]+")
 """A word with a capital that does not begin the question."""
@@ -40,7 +42,16 @@ def repaired(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
     query = with_asked_period(with_asked_time(query, table, question), table, question)
     query = with_meant_measure(with_groups(query, table, question), table, question)
     query = directed(with_said_measure(query, table, question), table, question)
-    return with_merit(query, table, question)
+    return with_unnamed(with_merit(query, table, question), table)
+
+
+def with_unnamed(query: TableQuery, table: QueryTable) -> TableQuery:
+    """A query that looks up a column of numbers without a name, with all such: which it is, nobody knows."""
+    is_of_cells = not (query.key or query.group or any(target.function for target in query.targets))
+    unnamed = unnamed_numbers(table)
+    if not is_of_cells or len(unnamed) > MAX_UNNAMED or not guesses_column(query, table):
+        return query
+    return replace(query, targets=tuple(Target("", ColumnExpression(name)) for name in unnamed))
 
 
 def with_named_flag(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
