@@ -109,8 +109,9 @@ def refuse_by_name(name: str) -> None:
 
     Of a compressed file it is the extension of the document inside.
     """
-    suffix = suffix_of(uncompressed_name(name))
-    if format_of_name(uncompressed_name(name)) is DocumentFormat.IMAGE and not can_recognise():
+    inner = uncompressed_name(name)
+    suffix = suffix_of(inner)
+    if format_of_name(inner) is DocumentFormat.IMAGE and not can_recognise():
         raise UnreadableError(IMAGE_NEEDS_OCR, hint=OCR_HINT)
     if suffix in _BINARY_SUFFIX_SET:
         raise UnreadableError(f"binary, no text (.{suffix})")

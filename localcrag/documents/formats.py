@@ -106,7 +106,6 @@ MEDIA_TYPES = {
     DocumentFormat.IMAGE: "image/png",
 }
 OFFICE_FORMATS = frozenset({DocumentFormat.DOCX, DocumentFormat.PPTX, DocumentFormat.XLSX})
-OLD_OFFICE_FORMATS = frozenset({DocumentFormat.DOC, DocumentFormat.PPT})
 OPENDOCUMENT_FORMATS = frozenset({DocumentFormat.ODT, DocumentFormat.ODP, DocumentFormat.ODS})
 ARCHIVE_FORMATS = OFFICE_FORMATS | OPENDOCUMENT_FORMATS | {DocumentFormat.EPUB}
 PLAIN_FORMATS = frozenset(

@@ -62,9 +62,7 @@ def answer_of(query: TableQuery, result: QueryResult, table: QueryTable) -> Comp
 
 def is_lookup(query: TableQuery) -> bool:
     """Whether a query only reads cells of the rows that its conditions tell."""
-    return bool(query.conditions) and not (
-        query.key or query.group or any(target.function for target in query.targets)
-    )
+    return bool(query.conditions) and query.reads_cells
 
 
 def operation_of(query: TableQuery, table: QueryTable) -> Aggregate:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
 from localcrag.crag.table_answers.table_values import roots, word_list
 
@@ -67,8 +68,28 @@ _REGION = re.compile(
 """The names of what is made up of countries: the world, continents, groups by their income."""
 _MIN_COUNTRIES, _MIN_COUNTRY_SHARE = 8, 0.5
 """How many different countries name rows, and their share of all names, if the rows are countries."""
-PlaceCodes = Mapping[str, str]
-"""The codes of one kind, by the name of the place."""
+
+
+@dataclass(frozen=True)
+class PlaceCodes:
+    """The codes of one kind, by the name of the place."""
+
+    by_name: Mapping[str, str]
+
+    @cached_property
+    def codes(self) -> frozenset[str]:
+        """All codes of the kind."""
+        return frozenset(self.by_name.values())
+
+    @cached_property
+    def by_words(self) -> Mapping[tuple[str, ...], str]:
+        """The codes by the words of the names, for comparison."""
+        return {roots(name): code for name, code in self.by_name.items()}
+
+    @cached_property
+    def longest(self) -> int:
+        """The words of the longest name."""
+        return max(map(len, self.by_words))
 
 
 @lru_cache(maxsize=1)
@@ -86,7 +107,8 @@ def place_codes() -> tuple[PlaceCodes, ...]:
             two[name], three[name] = country.alpha2, country.alpha3
             teams[name] = olympic.get(country.alpha2, country.alpha3)
     pairs = (pair.split(":") for pair in word_list(_STATES))
-    return two, three, teams, {name.replace("_", " "): code for code, name in pairs}
+    states = {name.replace("_", " "): code for code, name in pairs}
+    return PlaceCodes(two), PlaceCodes(three), PlaceCodes(teams), PlaceCodes(states)
 
 
 def regions_among_countries(names: Sequence[str]) -> frozenset[str]:
@@ -108,5 +130,5 @@ def _is_country(name: str) -> bool:
 @lru_cache(maxsize=1)
 def _country_roots() -> frozenset[tuple[str, ...]]:
     """The names of countries by their words, without what stands behind a comma."""
-    names = place_codes()[0]
+    names = place_codes()[0].by_name
     return frozenset(roots(each) for name in names for each in (name, name.partition(",")[0]))

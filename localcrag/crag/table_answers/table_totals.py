@@ -1,10 +1,10 @@
 """The rows of a table that add others up: "Total", "Total North", "Zwischensumme".
 
 They must not be counted with the rows that they add up; nor must the world and the continents among
-countries. The label of such a row says so, and its numbers
-prove it: they equal the sums of the rows above it, back to an earlier total, or of those below it. A label
-that says nothing else is enough, and so is that of the last row; but if the numbers then contradict it, the
-rows hold one thing twice, as a pivot table does whose groups stand among their members.
+countries. The label of such a row says so, and its numbers prove it: they equal the sums of the rows above
+it, back to an earlier total, or of those below it. A label that says nothing else is enough, and so is that
+of the last row; but if the numbers then contradict it, the rows hold one thing twice, as a pivot table does
+whose groups stand among their members.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from localcrag.crag.table_answers.place_names import PlaceCodes, place_codes
 from localcrag.crag.table_answers.table_values import roots
@@ -24,40 +24,31 @@ def places_said(words: Sequence[str], cells: Sequence[str]) -> Iterator[tuple[in
         cells: the different cells of the column; nothing is found in one that has no codes of one kind.
     """
     codes = _codes_of(cells)
-    if not codes:
+    if codes is None:
         return
-    held, by_words = set(cells), _by_words(codes)
-    longest = max(map(len, by_words))
-    at = 0
+    held, at = set(cells), 0
     while at < len(words):
-        length, cell = _place_at(words, at, longest, codes, by_words)
+        length, cell = _place_at(words, at, codes)
         if cell in held:
             yield at, length, cell
         at += length
 
 
-def _place_at(
-    words: Sequence[str], at: int, longest: int, codes: PlaceCodes, by_words: Mapping[tuple[str, ...], str]
-) -> tuple[int, str]:
+def _place_at(words: Sequence[str], at: int, codes: PlaceCodes) -> tuple[int, str]:
     """How many words name a place that begins at one, and its code; one word and "" if none does."""
     if not words[at][:1].isupper():
         return 1, ""
-    for length in range(min(longest, len(words) - at), 0, -1):
-        if code := by_words.get(roots(" ".join(words[at : at + length]))):
+    for length in range(min(codes.longest, len(words) - at), 0, -1):
+        if code := codes.by_words.get(roots(" ".join(words[at : at + length]))):
             return length, code
-    names = cells_of_word(words[at], tuple(codes))
-    return 1, codes[names[0]] if names else ""
+    names = cells_of_word(words[at], tuple(codes.by_name))
+    return 1, codes.by_name[names[0]] if names else ""
 
 
-def _codes_of(cells: Sequence[str]) -> PlaceCodes:
-    """The codes of the kind that the cells of a column are of; none if they are no codes."""
+def _codes_of(cells: Sequence[str]) -> PlaceCodes | None:
+    """The codes of the kind that the cells of a column are of; None if they are no codes."""
     if len(cells) < _MIN_CODES or not all(len(cell) in _LENGTHS and cell.isupper() for cell in cells):
-        return {}
-    best = max(place_codes(), key=lambda codes: len(set(cells) & set(codes.values())))
-    share = len(set(cells) & set(best.values())) / len(cells)
-    return best if share >= _MIN_CODED_SHARE else {}
-
-
-def _by_words(codes: PlaceCodes) -> Mapping[tuple[str, ...], str]:
-    """Codes by the words of the names, for comparison."""
-    return {roots(name): code for name, code in codes.items()}
+        return None
+    held = set(cells)
+    best = max(place_codes(), key=lambda kind: len(held & kind.codes))
+    return best if len(held & best.codes) >= _MIN_CODED_SHARE * len(cells) else None

@@ -9,11 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Set
 from dataclasses import replace
-from decimal import Decimal
 
-from localcrag.crag.questions.query_terms import stem
-from localcrag.crag.table_answers.table_values import WORD, root, roots, word_list
-from localcrag.crag.table_queries.query_doubts import FALLING, RISING
+from localcrag.crag.table_answers.table_values import root, roots, word_list
+from localcrag.crag.table_queries.query_doubts import asks_for_rise, has_gains_and_losses
 from localcrag.crag.table_queries.query_table import YEAR_IN_NAME, QueryTable
 from localcrag.crag.table_queries.table_query import ColumnExpression, Condition, TableQuery
 
@@ -88,13 +86,12 @@ def with_age(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
 
 def with_loss(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
     """A query in which what lost or fell most has the lowest number of a column of gains and losses."""
-    verbs = {stem(word.casefold()) for word in WORD.findall(question)}
     if query.key is None or not query.ordering_column or query.key.function not in ("", "SUM"):
         return query
-    if _MOST.search(question) is None or verbs & RISING or not verbs & FALLING:
+    if _MOST.search(question) is None or asks_for_rise(question) is not False:
         return query
-    values = [v for v in table.columns[query.ordering_column].typed.values if isinstance(v, Decimal)]
-    return replace(query, is_descending=False) if values and min(values) < 0 < max(values) else query
+    has_losses = has_gains_and_losses(table, [query.ordering_column])
+    return replace(query, is_descending=False) if has_losses else query
 
 
 def _measured(table: QueryTable, words: Set[str]) -> list[str]:
@@ -109,9 +106,8 @@ def with_direction(query: TableQuery, question: str) -> TableQuery:
 
     It compares two columns whose names differ in their year alone, "pcgdp1990" and "pcgdp2000".
     """
-    verbs = {stem(word.casefold()) for word in WORD.findall(question)}
-    fell, rose = not verbs.isdisjoint(FALLING), not verbs.isdisjoint(RISING)
-    if fell is rose:
+    rose = asks_for_rise(question)
+    if rose is None:
         return query
 
     def told(condition: Condition) -> Condition:
@@ -119,9 +115,8 @@ def with_direction(query: TableQuery, question: str) -> TableQuery:
         if condition.operator not in ("<", ">") or first[0] != second[0] or not (first[1] and second[1]):
             return condition
         is_less_later = (condition.operator == "<") is (first[1] > second[1])
-        operators = {"<": ">", ">": "<"}
         return (
-            condition if is_less_later is fell else replace(condition, operator=operators[condition.operator])
+            replace(condition, operator=_REVERSED[condition.operator]) if is_less_later is rose else condition
         )
 
     return replace(query, conditions=tuple(map(told, query.conditions)))

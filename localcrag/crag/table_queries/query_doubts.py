@@ -7,6 +7,7 @@ Olympic **competition**"), answers another question; one that counts the row of 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from decimal import Decimal
 
 from localcrag.crag.questions.query_terms import STOP_WORDS, stem
@@ -30,7 +31,7 @@ OF_TABLE = re.compile(
     re.IGNORECASE,
 )
 """How a question names the table that it means: "in the 2022 airport ranking"."""
-FALLING = frozenset(
+_FALLING = frozenset(
     map(
         stem,
         word_list(
@@ -38,7 +39,7 @@ FALLING = frozenset(
         ),
     )
 )
-RISING = frozenset(
+_RISING = frozenset(
     map(stem, word_list("rise rose risen grow grew grown increase increased gain gained climb climbed"))
 )
 """Verbs of what becomes less or more from one year to a later one."""
@@ -85,12 +86,24 @@ def orders_against_change(query: TableQuery, table: QueryTable, question: str) -
 
     Changes are numbers below and above zero.
     """
-    verbs = {stem(word) for word in WORD.findall(question.lower())}
-    fell, rose = not verbs.isdisjoint(FALLING), not verbs.isdisjoint(RISING)
-    if query.key is None or query.key.expression is None or fell is rose or query.is_descending is rose:
+    rose = asks_for_rise(question)
+    if query.key is None or query.key.expression is None or rose is None or query.is_descending is rose:
         return False
-    ranked = [table.columns[name] for name in query.key.expression.columns]
-    values = [each for column in ranked for each in column.typed.values if isinstance(each, Decimal)]
+    return has_gains_and_losses(table, query.key.expression.columns)
+
+
+def asks_for_rise(question: str) -> bool | None:
+    """Whether a question asks for what rose, by its verbs; False for what fell, None for both or neither."""
+    verbs = {stem(word) for word in WORD.findall(question.casefold())}
+    fell, rose = not verbs.isdisjoint(_FALLING), not verbs.isdisjoint(_RISING)
+    return None if fell is rose else rose
+
+
+def has_gains_and_losses(table: QueryTable, columns: Iterable[str]) -> bool:
+    """Whether columns have numbers below and above zero."""
+    values = [
+        value for name in columns for value in table.columns[name].typed.values if isinstance(value, Decimal)
+    ]
     return bool(values) and min(values) < 0 < max(values)
 
 
@@ -215,7 +228,7 @@ def computes_each_row(query: TableQuery, table: QueryTable) -> bool:
     "How old is the patient who was watched from day 3 to day 9?" is no ``"day_9" - "day_3"``.
     """
     target = query.targets[0]
-    is_bare = not (query.conditions or query.key or query.group or target.function)
+    is_bare = query.reads_cells and not query.conditions
     return is_bare and table.size > 1 and target.expression is not None and bool(target.expression.operator)
 
 

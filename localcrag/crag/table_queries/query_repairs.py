@@ -47,9 +47,8 @@ def repaired(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
 
 def with_unnamed(query: TableQuery, table: QueryTable) -> TableQuery:
     """A query that looks up a column of numbers without a name, with all such: which it is, nobody knows."""
-    is_of_cells = not (query.key or query.group or any(target.function for target in query.targets))
     unnamed = unnamed_numbers(table)
-    if not is_of_cells or len(unnamed) > MAX_UNNAMED or not guesses_column(query, table):
+    if not query.reads_cells or len(unnamed) > MAX_UNNAMED or not guesses_column(query, table):
         return query
     return replace(query, targets=tuple(Target("", ColumnExpression(name)) for name in unnamed))
 

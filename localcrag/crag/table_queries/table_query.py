@@ -126,6 +126,11 @@ class TableQuery:
         return text
 
     @property
+    def reads_cells(self) -> bool:
+        """Whether it only reads cells: it computes nothing, and puts no rows in groups or in an order."""
+        return not (self.key or self.group or any(target.function for target in self.targets))
+
+    @property
     def ordering_column(self) -> str:
         """The column in whose order its lines are; "" if they have no order, or that of two columns."""
         expression = self.key.expression if self.key else None

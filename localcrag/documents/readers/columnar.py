@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from math import isnan
 from typing import TYPE_CHECKING
 
 from localcrag.documents.block_text import BlockText
@@ -136,10 +135,6 @@ def _value(scalar: pa.Scalar) -> object:
 def _shown(value: object, *, is_inner: bool = False) -> str:
     """A value as a sheet shows it; lists and records in one line, without what they do not say."""
     match value:
-        case bytes():
-            return ""
-        case float():
-            return "" if isnan(value) else shown_value(value)
         case Decimal():
             return f"{value:f}"
         case Mapping():

@@ -85,7 +85,7 @@ class _Semicolons(csv.excel):
 _STRICT_DIALECTS = {each.delimiter: each for each in (_Bars, _Semicolons)}
 
 
-def _is_parted_by_blanks(lines: Sequence[str]) -> bool:
+def _are_numbers_below_a_line(lines: Sequence[str]) -> bool:
     """Whether all lines have as many words, and all but the first nothing but numbers."""
     cells = [line.split() for line in lines]
     return len(set(map(len, cells))) == 1 < len(cells[0]) and all(
@@ -132,7 +132,7 @@ def _dialect(sample: str) -> type[csv.Dialect]:
     except csv.Error:
         if any(each in sample for each in _DELIMITERS):
             return csv.excel_tab if sample.count("\t") > sample.count(",") else csv.excel
-        return _Blanks if _is_parted_by_blanks(lines) or are_parted_by_blanks(lines) else csv.excel
+        return _Blanks if _are_numbers_below_a_line(lines) or are_parted_by_blanks(lines) else csv.excel
     dialect.doublequote = True
     quoted = re.compile(
         rf'{re.escape(dialect.delimiter)} +"[^"\n]*"[ \r]*(?:{re.escape(dialect.delimiter)}|$)', re.M

@@ -241,7 +241,7 @@ def _leaves(part: Message, limits: Limits) -> list[_Leaf]:
     media_type = part.get_content_type()
     if not media_type.startswith("multipart/"):
         attached = part.get_content_disposition() == "attachment"
-        return [_Leaf(part, media_type, one_line(_decoded(part.get_filename("") or "")), attached)]
+        return [_Leaf(part, media_type, one_line(decoded_header(part.get_filename("") or "")), attached)]
     found = [_leaves(inner, limits) for inner in _parts(part)]
     if media_type == "multipart/alternative":
         plain, html = (
@@ -302,11 +302,11 @@ def _content(part: Message) -> bytes:
 
 
 def _header(message: Message, name: str, limit: int) -> str:
-    shown = one_line(_decoded(str(message.get(name, ""))), limit + 1)
+    shown = one_line(decoded_header(str(message.get(name, ""))), limit + 1)
     return shown if len(shown) <= limit else f"{shown[:limit].rstrip()} …"
 
 
-def _decoded(value: str) -> str:
+def decoded_header(value: str) -> str:
     """A header with its encoded words (RFC 2047) decoded."""
     try:
         return str(make_header(decode_header(value)))

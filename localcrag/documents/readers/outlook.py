@@ -9,8 +9,7 @@ import io
 import re
 from base64 import b64encode
 from datetime import datetime
-from email.errors import MessageError
-from email.header import Header, decode_header, make_header
+from email.header import Header
 from email.message import Message
 from email.parser import HeaderParser
 from email.utils import format_datetime
@@ -21,7 +20,7 @@ from localcrag.documents.block_text import BlockText
 from localcrag.documents.encoding import decode
 from localcrag.documents.extracted import ExtractedText, Limits, one_line
 from localcrag.documents.formats import MEDIA_TYPES, DocumentFormat
-from localcrag.documents.readers.mail import MailReader
+from localcrag.documents.readers.mail import MailReader, decoded_header
 from localcrag.errors import UnreadableError
 
 if TYPE_CHECKING:
@@ -88,7 +87,7 @@ def _mail(storage: Storage, start: int) -> Message:
 def _headers(storage: Storage, properties: Properties) -> dict[str, str]:
     """The headers that are shown, in one line each: those with which it was sent, else of its properties."""
     sent = HeaderParser().parsestr(_string(properties, _TRANSPORT_HEADERS))
-    found = {name: _decoded(str(sent.get(name, ""))) for name in _HEADERS}
+    found = {name: decoded_header(str(sent.get(name, ""))) for name in _HEADERS}
     given = {
         "From": next(filter(None, (_person(properties, *sender) for sender in _SENDERS)), ""),
         **_recipients(storage, properties),
@@ -201,11 +200,3 @@ def _bytes(properties: Properties, number: int) -> bytes:
         return properties.binary_prop_value(number) or b""
     except KeyError:
         return b""
-
-
-def _decoded(value: str) -> str:
-    """A header with its encoded words decoded."""
-    try:
-        return str(make_header(decode_header(value)))
-    except (MessageError, ValueError, LookupError):
-        return value

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import chain
-from math import isnan
 from typing import NamedTuple
 
 from localcrag.documents.extracted import ExtractedText, Limits
@@ -99,18 +98,8 @@ def _rows(
 
 def _with_name(value: object, names: Mapping[object, str]) -> str:
     """The value of a cell, and the name of the row that it refers to if that says more."""
-    shown, name = _cell_text(value), names.get(value, "")
+    shown, name = shown_value(value), names.get(value, "")
     return f"{shown} ({name})" if name and name != shown else shown
-
-
-def _cell_text(value: object) -> str:
-    match value:
-        case bytes():
-            return ""
-        case float():
-            return "" if isnan(value) else shown_value(value)
-        case _:
-            return shown_value(value)
 
 
 def _referred_names(
@@ -130,7 +119,7 @@ def _referred_names(
             pairs = connection.execute(
                 f"SELECT {_quoted(key)}, {_quoted(name)} FROM main.{_quoted(other)} LIMIT {_MAX_NAMED}"
             )
-            texts = ((value, _cell_text(text)) for value, text in pairs if isinstance(text, str))
+            texts = ((value, shown_value(text)) for value, text in pairs if isinstance(text, str))
             found[column] = {value: text for value, text in texts if len(text) <= _MAX_NAME}
     return found
 

@@ -8,7 +8,7 @@ import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, time
 from itertools import chain
-from math import isfinite
+from math import isfinite, isnan
 from typing import TYPE_CHECKING
 
 from localcrag.documents import zip_guard
@@ -123,10 +123,12 @@ def _cell_text(cell: Cell | MergedCell | ReadOnlyCell | EmptyCell) -> str:
 def shown_value(value: object) -> str:
     """The value of a cell as text: numbers without needless decimals, days and times in ISO 8601.
 
-    Of 0.9033999999999995 it is 0.9034, as a spreadsheet shows it.
+    Of 0.9033999999999995 it is 0.9034, as a spreadsheet shows it. Bytes and what is no number have none.
     """
     match value:
-        case None:
+        case None | bytes():
+            return ""
+        case float() if isnan(value):
             return ""
         case bool():
             return "yes" if value else "no"
