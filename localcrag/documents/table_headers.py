@@ -48,6 +48,8 @@ _BLANKS = frozenset({"", "-", "–", "—", "|", "n/a", "N/A", "x", "?", "..."})
 
 _MIN_FULL_ROWS = 2
 """Rows below a header that must fill the columns it names, if words are scattered above it."""
+_MIN_COUNTED_ROWS = 3
+"""Rows that must count on from the number of a header."""
 _MIN_NUMBERED_ROWS = 2
 """Rows that must stand below whole numbers that are names."""
 
@@ -147,8 +149,9 @@ def names_columns(row: GridRow, below: Sequence[GridRow]) -> bool:
     Names are all different, none is a number or longer than 100 characters, and more than half of the
     filled cells of the next row have one. An option of a command above another one is no name. Years and
     dates are names if they count up or down in even steps beside a name that is text, and the next row has
-    none in their columns. Other whole numbers beside a name that is text, as those of trains and of rooms,
-    are names if nothing but times or words stands below them.
+    none in their columns. So is the number before that of the first row, if the rows are counted. Other whole
+    numbers beside a name that is text, as those of trains and of rooms, are names if nothing but times or
+    words stands below them.
     """
     following = below[0]
     names = [cell for cell in row.cells if cell]
@@ -162,10 +165,21 @@ def names_columns(row: GridRow, below: Sequence[GridRow]) -> bool:
     if any(len(name) > _MAX_NAME for name in names) or _are_values_of_one_kind(row, following):
         return False
     numbers = [i for i, cell in enumerate(row.cells) if _NUMBER.match(cell)]
-    if not numbers:
+    if not numbers or _is_counted(row, below, numbers):
         return True
     has_label = 1 < len(numbers) < len(row.own)
     return has_label and (_is_series(row, following, numbers) or _are_numbered(row, below, numbers))
+
+
+def _is_counted(row: GridRow, below: Sequence[GridRow], numbers: Sequence[int]) -> bool:
+    """Whether the one number of a row is counted on below it, where numbers stand below one of its names."""
+    if list(numbers) != list(row.own[:1]) or len(below) < _MIN_COUNTED_ROWS:
+        return False
+    counted = [
+        each.cells[numbers[0]] for each in (row, *below[:_MIN_COUNTED_ROWS]) if numbers[0] < len(each.cells)
+    ]
+    goes_on = all(cell.isdecimal() and int(cell) == int(counted[0]) + i for i, cell in enumerate(counted))
+    return goes_on and len(counted) > _MIN_COUNTED_ROWS and bool(columns_above_values((row, *below), 0))
 
 
 def _are_values_of_one_kind(row: GridRow, following: GridRow) -> bool:

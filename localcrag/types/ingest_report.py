@@ -47,7 +47,7 @@ class StillReading:
     source: str
 
 
-READING = 29
+READING = 30
 """The number of the way in which documents are read now; those read in an older way are read anew.
 
 29: with subtitles as what is said in the film, the rows of SQL dumps and of texts without a header as tables,

@@ -25,6 +25,8 @@ STATES = ("CA", "NY", "OH", "WV")
         ("Dutch and German riders", TEAMS, [(0, 1, "NED"), (2, 1, "GER")]),
         ("Riders from New Zealand and South Korea", TEAMS, [(2, 2, "NZL"), (5, 2, "KOR")]),
         ("Offices in New York and West Virginia", STATES, [(2, 2, "NY"), (5, 2, "WV")]),
+        ("Films from Italy and Brazil", ("IT,BR", "FR", "IT"), [(2, 1, "IT"), (4, 1, "BR")]),
+        ("Films from Italy and Brazil", ("IT; FR", "FR"), [(2, 1, "IT")]),
         ("Offices in California", TWO, []),
         ("chinese cities", TWO, []),
         ("How many Chinese cities", ("cn", "us"), []),

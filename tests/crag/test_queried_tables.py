@@ -81,7 +81,8 @@ def answered(sql: str, rows: list[str] = BATS) -> ComputedAnswer | None:
         ),
         (
             'SELECT "name" WHERE "sleep_total" > 19',
-            f"name: Noctule [1], Serotine [2], Grey bat [3]\n\n{LOOKED} sleep_total > 19.)",
+            "name: Noctule (19.5) [1], Serotine (19.9) [2], Grey bat (19.9) [3]\n\n"
+            f"{LOOKED} sleep_total > 19.)",
             Aggregate.LIST,
             3,
         ),

@@ -373,6 +373,8 @@ LEAGUE = [
         ("Which place has Orla?", 1, False),
         ("Which club on our list can carry the highest number of games?", 1, True),
         ("At which club were people most happy?", 1, True),
+        ("Which clubs won at least 7 games, as Orla did?", 1, True),
+        ("Which games has Orla won?", 1, False),
     ],
 )
 def test_a_row_among_rows_that_are_as_probable_is_to_be_checked(
@@ -384,6 +386,20 @@ def test_a_row_among_rows_that_are_as_probable_is_to_be_checked(
     scores = [0.6, *(0.58 if n < rows else 0.1 for n in range(1, len(found)))]
     kept = [replace(strip, score=score) for strip, score in zip(found, scores, strict=True)]
     assert goes_over_rows(state, kept) is doubtful
+
+
+def test_a_row_of_a_list_is_to_be_checked_if_another_one_has_its_cell() -> None:
+    world = World({"/a.txt": ""}, scripted("x"))
+    lands = ("Wales", "Wales", "Kent", "Fife")
+    rows = [f"Club: {name} · Land: {land}" for name, land in zip("QRST", lands, strict=True)]
+    found = strips(structured(*((BlockKind.ROW, text) for text in rows)))
+    for question, at, doubtful in (
+        ("Which clubs are from Wales?", 0, True),
+        ("Which clubs are from Kent?", 2, False),
+        ("Where from Wales is it?", 0, False),
+    ):
+        state = QuestionState(world.adapters, world.options, question, question, None)
+        assert goes_over_rows(state, [replace(found[at], score=0.9)]) is doubtful
 
 
 @pytest.mark.parametrize(

@@ -596,6 +596,20 @@ def test_what_is_told_above_a_table_is_no_header(gap: Sequence[list[str]]) -> No
     ]
 
 
+@pytest.mark.parametrize(
+    ("rows", "is_header"),
+    [
+        (["0 Name Age", "1 Ann 32", "2 Bo 25", "3 Cy 36"], True),
+        (["0 Name Town", "1 Ann Rome", "2 Bo Bern", "3 Cy Oslo"], False),
+        (["0 Name Age", "1 Ann 32", "2 Bo 25"], False),
+        (["0 Name Age", "5 Ann 32", "7 Bo 25", "8 Cy 36"], False),
+        (["0 Zoe 41", "1 Ann 32", "2 Bo 25", "3 Cy 36"], False),
+    ],
+)
+def test_a_header_may_be_counted_as_the_rows_below_it(rows: Sequence[str], *, is_header: bool) -> None:
+    assert (found_header(list(plain_rows([row.split() for row in rows]))) is not None) is is_header
+
+
 def test_values_with_their_units_are_no_line_of_units() -> None:
     rows = [["Weight", "Dose", "Syrup"], ["7–9 kg", "60 mg", "3 ml"], ["10–14 kg", "100 mg", "5 ml"]]
     found = found_header(list(plain_rows([*rows, ["15–21 kg", "140 mg", "7 ml"]])))

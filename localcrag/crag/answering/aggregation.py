@@ -268,12 +268,15 @@ def _listed(
 ) -> ComputedRows | None:
     """The names of all rows, or of the different values of a column in them; None if they are too many.
 
-    A name has the first cell of its row beside it, if each name is that of one row; a code has a name there.
+    None either if all have one name, which is what their condition says. A name has the first cell of its row
+    beside it, if each name is that of one row; a code has a name there.
     """
     if len(rows) > MAX_LISTED_ROWS:
         return None
     label = match.table.columns[0]
     names = [row_name(match.table, row, column) or shown_row(row) for row in rows]
+    if len(set(names)) == 1 < len(names):
+        return None
     if are_all and column != label:
         labels = [row.cells.get(label, "") for row in rows]
         names = [f"{name} ({cell})" if cell else name for name, cell in zip(names, labels, strict=True)]

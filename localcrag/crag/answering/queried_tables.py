@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from localcrag.crag.answering.aggregation import has_rows, table_passages
-from localcrag.crag.answering.query_answers import answer_of, is_lookup
+from localcrag.crag.answering.query_answers import answer_of, is_lookup, lists_rows
 from localcrag.crag.doubts.sureness import asks_over_table
 from localcrag.crag.refinement.strip_kinds import is_row
 from localcrag.crag.state import ComputedAnswer, QuestionState
@@ -20,12 +20,13 @@ from localcrag.crag.table_queries.missing_conditions import (
     unasked_sex,
     uncounted_blanks,
     with_conditions,
+    without_kind,
     without_mention,
 )
-from localcrag.crag.table_queries.query_directions import directed
 from localcrag.crag.table_queries.query_doubts import (
     computes_each_row,
     counts_one_name,
+    gives_what_it_asks,
     guesses_column,
     is_of_other_things,
     measures_another,
@@ -38,7 +39,7 @@ from localcrag.crag.table_queries.query_doubts import (
 )
 from localcrag.crag.table_queries.query_grammar import query_pattern
 from localcrag.crag.table_queries.query_prompt import narrowed, query_prompt
-from localcrag.crag.table_queries.query_repairs import repaired, with_unnamed
+from localcrag.crag.table_queries.query_repairs import repaired, surely_repaired
 from localcrag.crag.table_queries.query_results import result_of
 from localcrag.crag.table_queries.query_table import QueryTable
 from localcrag.crag.table_queries.said_values import SaidValues, said_values
@@ -110,7 +111,8 @@ def _likeliest(state: QuestionState, model: QueryModel, tables: Iterable[ParsedT
             read = replace(read, probability=likely, is_trusted=likely >= TRUSTED)
         if read is None or (answered := answered_by(read)) is None:
             continue
-        if is_over_rows and is_lookup(answered.query) and answered.probability < LIKELY:
+        is_list = lists_rows(answered.query, answered.answer.computation, state.question)
+        if is_over_rows and is_lookup(answered.query) and not is_list and answered.probability < LIKELY:
             continue
         if best is None or _weight(answered) > _weight(best):
             best = answered
@@ -128,8 +130,8 @@ def _weight(read: QueriedTable) -> float:
 def answered_by(read: ReadQuery) -> QueriedTable | None:
     """What a query gives, with the conditions that it passed over if any row meets these; None if nothing.
 
-    If no row meets its own, it goes without those that name the table. One that is trusted is taken as it is,
-    but for the end from which it takes the first.
+    If no row meets its own, it goes without those that name the table, or what is listed. One that is trusted
+    is taken as it is, but for what the question leaves no doubt of.
     """
     if read.is_trusted and (trusted := _as_it_is(read)):
         return trusted
@@ -148,7 +150,8 @@ def answered_by(read: ReadQuery) -> QueriedTable | None:
     )
     is_whole = own == read.query and not missing and not _is_doubtful(own, read)
     completed = with_conditions(own, missing) if missing else None
-    for query in filter(None, (completed, own, without_mention(own, read.question))):
+    others = without_mention(own, read.question), without_kind(own, read.question)
+    for query in filter(None, (completed, own, *others)):
         if (answer := _answer(query, read.table)) is not None:
             return QueriedTable(query, answer, read.probability, is_whole and query == own)
     return None
@@ -156,7 +159,7 @@ def answered_by(read: ReadQuery) -> QueriedTable | None:
 
 def _as_it_is(read: ReadQuery) -> QueriedTable | None:
     """What the model's own query gives, from the end that the question means; None if nothing."""
-    query = with_unnamed(directed(read.query, read.table, read.question), read.table)
+    query = surely_repaired(read.query, read.table, read.question)
     is_none = _is_none(query, read.table) or counts_one_name(query, read.table)
     answer = None if is_none else _answer(query, read.table)
     if answer is None:
@@ -167,7 +170,7 @@ def _as_it_is(read: ReadQuery) -> QueriedTable | None:
 
 def _is_none(query: TableQuery, table: QueryTable) -> bool:
     """Whether a query answers no question."""
-    return repeats_name(query) or computes_each_row(query, table)
+    return gives_what_it_asks(query) or repeats_name(query) or computes_each_row(query, table)
 
 
 def _answer(query: TableQuery, table: QueryTable) -> ComputedAnswer | None:

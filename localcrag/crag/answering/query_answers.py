@@ -15,11 +15,12 @@ from localcrag.crag.answering.computed_rows import (
     rows_of,
 )
 from localcrag.crag.state import ComputedAnswer
+from localcrag.crag.table_answers.list_questions import asks_for_list
 from localcrag.crag.table_answers.rank_wording import place_words
 from localcrag.crag.table_answers.table_values import TEMPORAL
 from localcrag.crag.table_queries.query_results import QueryResult, ResultLine
 from localcrag.crag.table_queries.query_table import QueryTable
-from localcrag.crag.table_queries.table_query import Condition, TableQuery, Target
+from localcrag.crag.table_queries.table_query import COMPARING, Condition, TableQuery, Target
 from localcrag.types import Aggregate, Computation, Strip
 
 MAX_LINES = 30
@@ -36,7 +37,9 @@ _OPERATORS = {"=": "is", "!=": "is not", "LIKE": "has", "<": "<", "<=": "≤", "
 
 
 def answer_of(query: TableQuery, result: QueryResult, table: QueryTable) -> ComputedAnswer | None:
-    """The answer of a result; None if it has no line, too many lines, or one place that too many share.
+    """The answer of a result; None if it has no line, too many groups, or one place that too many share.
+
+    Of very many rows that meet its conditions the first are named.
 
     Args:
         query: the query.
@@ -47,7 +50,7 @@ def answer_of(query: TableQuery, result: QueryResult, table: QueryTable) -> Comp
         return None
     if result.all_share or (result.ties >= MAX_TIES and query.limit == 1):
         return None
-    if len(result.lines) > MAX_LINES:
+    if len(result.lines) > MAX_LINES and not is_lookup(query):
         return None
     named: list[int] = []
     lines = list(_lines(query, result, table, named))
@@ -63,6 +66,18 @@ def answer_of(query: TableQuery, result: QueryResult, table: QueryTable) -> Comp
 def is_lookup(query: TableQuery) -> bool:
     """Whether a query only reads cells of the rows that its conditions tell."""
     return bool(query.conditions) and query.reads_cells
+
+
+def lists_rows(query: TableQuery, computed: Computation, question: str) -> bool:
+    """Whether a query gives cells of all rows that meet its conditions, as a question asks for.
+
+    That is a question for the things of a kind, or a query for the rows on one side of a number that are
+    several.
+    """
+    if not is_lookup(query):
+        return False
+    is_compared = any(each.operator in COMPARING for each in query.conditions)
+    return asks_for_list(question) or (is_compared and computed.rows > 1)
 
 
 def operation_of(query: TableQuery, table: QueryTable) -> Aggregate:
@@ -154,20 +169,25 @@ def _ranked_lines(
 def _listed_lines(
     query: TableQuery, result: QueryResult, table: QueryTable, named: list[int]
 ) -> Iterator[str]:
-    """One line of cells for each row; names alone stand in one line."""
+    """One line of cells for each row; names alone stand in one line, with the number that is compared."""
     columns = [_name(target) for target in query.targets]
-    label = table.label
-    if len(result.lines) > 1 and len(columns) == 1:
-        told = [_shown(query, line, table)[0] for line in result.lines]
+    label, lines = table.label, result.lines[:MAX_LINES]
+    left = len(result.lines) - len(lines)
+    more = f" and {left:,} more" if left else ""
+    if len(lines) > 1 and len(columns) == 1:
+        told = [_shown(query, line, table)[0] for line in lines]
         by_rows = len(set(told)) < len(told) or label not in columns
         if not by_rows or len(set(told)) == 1 or is_name(query, table):
             first: dict[str, int] = {}
-            for text, line in zip(told, result.lines, strict=True):
+            for text, line in zip(told, lines, strict=True):
                 first.setdefault(text, line.rows[0])
-            listed = ", ".join(f"{text} {_mark(at, named)}" for text, at in first.items() if text)
-            yield below_header(columns[0], listed)
+            figure = _compared_column(query) if len(first) == len(lines) else ""
+            listed = ", ".join(
+                f"{text}{_beside(table, figure, at)} {_mark(at, named)}" for text, at in first.items() if text
+            )
+            yield below_header(columns[0], f"{listed}{more}")
             return
-    for line in result.lines:
+    for line in lines:
         row = line.rows[0]
         who = table.shown_cell(label, row)
         cells = ", ".join(f"{name} {text}" for name, text in zip(columns, line.texts, strict=True) if text)
@@ -175,6 +195,20 @@ def _listed_lines(
             cells = below_header(columns[0], _shown(query, line, table)[0])
         beside = f" ({who})" if who and label not in columns else ""
         yield f"{cells}{beside} {_mark(row, named)}"
+    if more:
+        yield more.strip()
+
+
+def _compared_column(query: TableQuery) -> str:
+    """The one column whose numbers a query compares and does not select; "" without one."""
+    compared = {each.column for each in query.conditions if each.operator in COMPARING}
+    return compared.pop() if len(compared) == 1 and compared.isdisjoint(query.selected) else ""
+
+
+def _beside(table: QueryTable, column: str, at: int) -> str:
+    """A cell of a row in parentheses; "" without a column."""
+    cell = table.shown_cell(column, at) if column else ""
+    return f" ({cell})" if cell else ""
 
 
 def _shown(query: TableQuery, line: ResultLine, table: QueryTable) -> list[str]:
@@ -210,7 +244,7 @@ def _computation(query: TableQuery, result: QueryResult, table: QueryTable, stri
     return Computation(
         operation=operation_of(query, table),
         column=column,
-        value="; ".join(dict.fromkeys(_value(query, line) for line in result.lines)),
+        value="; ".join(dict.fromkeys(_value(query, line) for line in result.lines[:MAX_LINES])),
         conditions=tuple(map(condition_words, query.conditions)),
         rows=max(1, len(result.rows) - result.without_value),
         table_rows=table.size + table.totals,

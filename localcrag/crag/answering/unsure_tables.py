@@ -11,8 +11,9 @@ from collections.abc import Sequence
 
 from localcrag.crag.answering.presumed_tables import presumed
 from localcrag.crag.answering.queried_tables import QueriedTable, queried
-from localcrag.crag.answering.query_answers import is_lookup
+from localcrag.crag.answering.query_answers import is_lookup, lists_rows
 from localcrag.crag.doubts.sureness import asks_over_table
+from localcrag.crag.refinement.strip_kinds import is_row
 from localcrag.crag.rows.spelled_rows import is_spelled_in
 from localcrag.crag.state import ComputedAnswer, QuestionState
 from localcrag.crag.table_answers.spelled_values import SEXES
@@ -36,6 +37,8 @@ mistaken, was not."""
 OVER_ROWS = 0.15
 """The least probability of a query that is shown for a question over all rows, which no row alone answers.
 Of such queries below ``TELLING`` 0.44 were right, of files as packages ship them."""
+LISTED = 0.5
+"""The least probability of a query that lists rows in the place of the prose that was found."""
 LOOKED_UP = 0.8
 """The least probability of a query that looks up a cell of the row that was found."""
 OVERRULING = 0.65
@@ -85,8 +88,15 @@ def compute_unsure(state: QuestionState, kept: Sequence[Strip]) -> Steps[tuple[C
         return None
     if _is_misread(read):
         return None
-    is_sure = read.probability >= (_least_sure(read.query) if by_rule is None else SURE)
-    if is_lookup(read.query):
+    is_list = lists_rows(read.query, read.answer.computation, state.question)
+    surely = SURE_OVER_ROWS if is_list else _least_sure(read.query)
+    is_sure = read.probability >= (surely if by_rule is None else SURE)
+    if is_list:
+        listed, best = read.answer.computation, _best(kept)
+        least = LISTED if best is not None and not is_row(best) else TELLING
+        if listed.rows == listed.table_rows or read.probability < least:
+            return None
+    elif is_lookup(read.query):
         is_of_best = _is_of_best_row(read, kept)
         is_of_row = is_of_best or _is_of_spelled_row(read, state.question, kept) or _is_only_row(read, kept)
         if read.probability < LOOKED_UP or not is_of_row:
@@ -140,8 +150,12 @@ def _is_misread(read: QueriedTable) -> bool:
 
 def _is_of_best_row(read: QueriedTable, kept: Sequence[Strip]) -> bool:
     """Whether a query looks up cells of one row, which is the best strip."""
-    best = max(kept, key=lambda strip: strip.score, default=None)
+    best = _best(kept)
     return best is not None and [row.text for row in read.answer.rows] == [best.text]
+
+
+def _best(kept: Sequence[Strip]) -> Strip | None:
+    return max(kept, key=lambda strip: strip.score, default=None)
 
 
 def _is_only_row(read: QueriedTable, kept: Sequence[Strip]) -> bool:

@@ -29,6 +29,7 @@ from localcrag.crag.refinement.strip_kinds import cells_of, first_cell, is_row, 
 from localcrag.crag.rows.row_lookup import is_one_of_many, is_one_of_several, tells_no_count
 from localcrag.crag.state import QuestionState
 from localcrag.crag.table_answers.foreign_wording import asks_over_rows
+from localcrag.crag.table_answers.list_questions import asks_for_list, compares_with_number
 from localcrag.crag.table_answers.lookup_questions import asks_over_groups
 from localcrag.crag.table_answers.table_questions import asks_for_rows
 from localcrag.crag.table_answers.total_wording import asks_for_total, asks_for_total_of_years
@@ -169,7 +170,7 @@ def goes_over_rows(state: QuestionState, kept: Sequence[Strip]) -> bool:
         return best is not None and _are_rows(best) and asks_over_table(question)
     if _OF_ALL_ASKED.search(question) or _is_left_out(best, question):
         return True
-    if _is_for_greatest(question, judged_text(best)):
+    if _is_for_greatest(question, judged_text(best)) or _lists_rows(best, kept, question):
         return True
     over_rows = asks_over_table(question)
     if asks_for_total_of_years(question) or (asks_for_total(question) and _share_year(kept, best, question)):
@@ -197,6 +198,13 @@ def _is_for_greatest(question: str, text: str) -> bool:
     if asked["degree"]:
         return asked["degree"].casefold() not in text.casefold().split()
     return not terms(asked["word"]) & terms(text)
+
+
+def _lists_rows(row: Strip, kept: Sequence[Strip], question: str) -> bool:
+    """Whether a question asks for all rows that meet a number, or that have a cell which several have."""
+    if not asks_for_list(question):
+        return False
+    return compares_with_number(question) or is_one_of_several(question, row, kept)
 
 
 def _are_rows(strip: Strip) -> bool:

@@ -97,6 +97,12 @@ _PERIOD_OWNS = re.compile(
 """How a question says of what a period has that it is of it: "this year's measurements are"."""
 _PAST_LIGHT_VERBS = frozenset({"came", "went", "got", "gave", "fell"})
 """Verbs behind a noun that say no more than that there is such a thing: "lambs came out of it"."""
+_OR_MORE = re.compile(
+    r"(?P<number>[€$£]?\d+(?:[.,]\d+)*(?: ?%)?) or"
+    r" (?:(?P<more>more|higher|greater|larger|above)|less|fewer|lower|below)\b(?! than\b)",
+    re.IGNORECASE,
+)
+"""How a question compares with a number behind it: "60 or more"."""
 _MAX_COMPARED_WORDS = 3
 """The most words that name a column between "fewer" and "than"."""
 _DETERMINERS = frozenset({"the", "its", "their", "our", "a", "an"})
@@ -166,7 +172,8 @@ def with_plain_wording(question: str) -> str:
     largest?" is "which line is the largest of the budget". "Add up what she earned" is "how much
     she earned in total", "add up all windows" is "how many windows in total", "tax of May, total" is "what is
     the total tax of May", "the last three months of 2025" is "Q4 2025", "this year's sales are" is "sales
-    of this year are", "on how many days" is "how many days", and "how often was" is "how many entries was".
+    of this year are", "6 or more" is "at least 6", "on how many days" is "how many days", and "how often was"
+    is "how many entries was".
     """
     question = _FILE_NAME.sub(lambda found: found[0].replace("_", "-"), question.strip())
     question = _SHORT_IS.sub(r"\1 is", _MEANING.sub(" ", question))
@@ -188,6 +195,9 @@ def with_plain_wording(question: str) -> str:
         question = f"what is the total {found['what']}"
     question = _END_OF_YEAR.sub(
         lambda found: f"{'Q1' if found['end'].lower() == 'first' else 'Q4'} {found['year']}", question
+    )
+    question = _OR_MORE.sub(
+        lambda found: f"at {'least' if found['more'] else 'most'} {found['number']}", question
     )
     question = _PERIOD_OWNS.sub(r"\g<what> of this \g<period>", question)
     question = _ADDING.sub("amount to", _SINGLE.sub("", question))

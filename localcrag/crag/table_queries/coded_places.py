@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from localcrag.crag.table_answers.place_names import PlaceCodes, place_codes
@@ -14,6 +15,8 @@ from localcrag.crag.table_queries.derived_words import cells_of_word
 _MIN_CODES, _MIN_CODED_SHARE = 2, 0.8
 """The fewest different cells of a column of codes, and the share of them that must be codes of one kind."""
 _LENGTHS = (2, 3)
+_BETWEEN_CODES = re.compile(r"[,;/|] ?| ")
+"""What parts the codes of a cell that lists several."""
 
 
 def places_said(words: Sequence[str], cells: Sequence[str]) -> Iterator[tuple[int, int, str]]:
@@ -26,7 +29,7 @@ def places_said(words: Sequence[str], cells: Sequence[str]) -> Iterator[tuple[in
     codes = _codes_of(cells)
     if codes is None:
         return
-    held, at = set(cells), 0
+    held, at = _single(cells), 0
     while at < len(words):
         length, cell = _place_at(words, at, codes)
         if cell in held:
@@ -47,8 +50,13 @@ def _place_at(words: Sequence[str], at: int, codes: PlaceCodes) -> tuple[int, st
 
 def _codes_of(cells: Sequence[str]) -> PlaceCodes | None:
     """The codes of the kind that the cells of a column are of; None if they are no codes."""
-    if len(cells) < _MIN_CODES or not all(len(cell) in _LENGTHS and cell.isupper() for cell in cells):
+    held = _single(cells)
+    if len(held) < _MIN_CODES or not all(len(cell) in _LENGTHS and cell.isupper() for cell in held):
         return None
-    held = set(cells)
     best = max(place_codes(), key=lambda kind: len(held & kind.codes))
-    return best if len(held & best.codes) >= _MIN_CODED_SHARE * len(cells) else None
+    return best if len(held & best.codes) >= _MIN_CODED_SHARE * len(held) else None
+
+
+def _single(cells: Sequence[str]) -> set[str]:
+    """The different codes of a column, some of whose cells may list several: "IT,FR"."""
+    return {code for cell in cells for code in _BETWEEN_CODES.split(cell)}

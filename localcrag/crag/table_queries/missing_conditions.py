@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from localcrag.crag.table_answers.list_questions import kind_listed
 from localcrag.crag.table_answers.spelled_values import SEX_WORDS, SEXES, SPELLINGS_OF_SEX
 from localcrag.crag.table_answers.table_values import WORD, is_missing, root, roots
 from localcrag.crag.table_queries.derived_words import cells_of_word
@@ -37,7 +38,8 @@ _SAY_LITTLE = frozenset({"yes", "no", "none", "true", "false"})
 def missing_conditions(query: TableQuery, table: QueryTable, said: SaidValues) -> tuple[Condition, ...]:
     """The conditions that a question says and a query has not.
 
-    A cell counts if it stands in one column alone, which the query does not name, no name of the table or of
+    A cell counts if it stands in one column alone, beside those that a query only lists the cells of, which
+    the query does not name, no name of the table or of
     a column has one of its words, and the conditions of the query lack one; a year, if one column of years
     has it, or without such a column one of days.
 
@@ -49,8 +51,9 @@ def missing_conditions(query: TableQuery, table: QueryTable, said: SaidValues) -
     named = {each for name in (*table.names, *table.columns) for each in roots(name)}
     used = {each for condition in query.conditions for value in condition.values for each in roots(value)}
     asked = {*query.columns}
+    listed = {*query.selected} if query.reads_cells else set[str]()
     found = [
-        *_cells(table, said, named, used, asked),
+        *_cells(table, said, named, used, asked, listed),
         *_years(table, said, named | used | {str(query.limit)}, asked),
     ]
     return tuple(found)
@@ -120,6 +123,18 @@ def without_mention(query: TableQuery, question: str) -> TableQuery | None:
     return replace(query, conditions=kept) if kept and len(kept) < len(query.conditions) else None
 
 
+def without_kind(query: TableQuery, question: str) -> TableQuery | None:
+    """A query for a list without the conditions that only name what is listed; None if it has none.
+
+    "Which municipalities have more than 500,000 people?" asks for cities and towns as well.
+    """
+    kind = {each for word in kind_listed(question) for each in roots(word)} if query.reads_cells else set()
+    kept = tuple(
+        each for each in query.conditions if not each.are_texts or not {*roots(" ".join(each.values))} <= kind
+    )
+    return replace(query, conditions=kept) if kept and len(kept) < len(query.conditions) else None
+
+
 def _named_by(word: str, query: TableQuery) -> list[str]:
     """The values of a query that a word is derived from: "German" of Germany."""
     return [cell for each in query.conditions for cell in cells_of_word(word, each.values)]
@@ -159,11 +174,11 @@ def with_conditions(query: TableQuery, conditions: tuple[Condition, ...]) -> Tab
 
 
 def _cells(
-    table: QueryTable, said: SaidValues, named: set[str], used: set[str], asked: set[str]
+    table: QueryTable, said: SaidValues, named: set[str], used: set[str], asked: set[str], listed: set[str]
 ) -> Iterator[Condition]:
     by_words: dict[tuple[str, ...], list[str]] = {}
     for column, cells in said.cells.items():
-        for cell in cells:
+        for cell in cells if column not in listed else ():
             by_words.setdefault(roots(cell), []).append(column)
     for column, cells in said.cells.items():
         if column not in table.columns or column in asked:

@@ -232,6 +232,12 @@ def computes_each_row(query: TableQuery, table: QueryTable) -> bool:
     return is_bare and table.size > 1 and target.expression is not None and bool(target.expression.operator)
 
 
+def gives_what_it_asks(query: TableQuery) -> bool:
+    """Whether a query reads only cells that its own conditions tell: the country of those from Iceland."""
+    told = {each.column for each in query.conditions if each.operator == "="}
+    return query.reads_cells and bool(query.conditions) and set(query.selected) <= told
+
+
 def repeats_name(query: TableQuery) -> bool:
     """Whether a condition asks for the name of its column, which no question means: airports in "Airport"."""
     return any(

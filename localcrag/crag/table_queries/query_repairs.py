@@ -14,7 +14,13 @@ from localcrag.crag.table_queries.derived_words import cells_of_word
 from localcrag.crag.table_queries.query_directions import directed
 from localcrag.crag.table_queries.query_doubts import MIN_ALIKE, guesses_column, unnamed_numbers
 from localcrag.crag.table_queries.query_table import QueryTable
-from localcrag.crag.table_queries.table_query import ColumnExpression, Condition, TableQuery, Target
+from localcrag.crag.table_queries.table_query import (
+    COMPARING,
+    ColumnExpression,
+    Condition,
+    TableQuery,
+    Target,
+)
 
 MAX_UNNAMED = 4
 """The most columns without a name that are looked up together."""
@@ -25,6 +31,7 @@ _PERIOD_ASKED = re.compile(r"\b(?:which|what) (?P<period>year|month)\b", re.IGNO
 _TIME_ASKED = re.compile(
     r"\b(?:which|what) (?:(?:is|was) the )?(?:[\w-]+ )?(?P<unit>day|date|year)\b", re.IGNORECASE
 )
+_PERCENT = re.compile(r"(?<![\w.])(\d+(?:[.,]\d+)?) ?(?:%|per ?cent\b)", re.IGNORECASE)
 _ON_AVERAGE = re.compile(r"\b(?:on average|average|mean)\b", re.IGNORECASE)
 _IN_TOTAL = re.compile(
     r"\b(?:in total|in all|total|altogether|all together|overall|combined|across all)\b", re.IGNORECASE
@@ -41,8 +48,29 @@ def repaired(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
     query = with_named_flag(without_contrast(query, question), table, question)
     query = with_asked_period(with_asked_time(query, table, question), table, question)
     query = with_meant_measure(with_groups(query, table, question), table, question)
-    query = directed(with_said_measure(query, table, question), table, question)
-    return with_unnamed(with_merit(query, table, question), table)
+    query = with_merit(with_said_measure(query, table, question), table, question)
+    return surely_repaired(query, table, question)
+
+
+def surely_repaired(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
+    """A query with what the words of a question leave no doubt of, however sure the model is of it."""
+    return with_unnamed(with_share(directed(query, table, question), table, question), table)
+
+
+def with_share(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
+    """A query that compares shares with 0.85 where a question says "85 %", and no cell is above 1."""
+    said = {each.replace(",", "") for each in _PERCENT.findall(question)}
+
+    def scaled(condition: Condition) -> Condition:
+        values = table.columns[condition.column].typed.values if condition.operator in COMPARING else ()
+        are_shares = bool(values) and all(
+            isinstance(v, Decimal) and 0 <= v <= 1 for v in values if v is not None
+        )
+        if not are_shares or not said.issuperset(condition.values):
+            return condition
+        return replace(condition, values=tuple(f"{Decimal(value) / 100:f}" for value in condition.values))
+
+    return replace(query, conditions=tuple(map(scaled, query.conditions)))
 
 
 def with_unnamed(query: TableQuery, table: QueryTable) -> TableQuery:

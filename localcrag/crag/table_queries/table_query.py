@@ -19,6 +19,8 @@ _TOKEN = re.compile(
     r"|(?P<word>[A-Za-z]+)|(?P<mark><=|>=|!=|[=<>(),*+-]))"
 )
 COMPARISONS = ("=", "!=", "<", "<=", ">", ">=")
+COMPARING = frozenset({"<", "<=", ">", ">=", "BETWEEN"})
+"""The operators that ask on which side of a number or a date a cell is."""
 FUNCTIONS = ("COUNT", "SUM", "AVG", "MIN", "MAX", "SHARE")
 PERIODS = ("year", "month")
 ARITHMETIC = ("-", "+", "*")
@@ -135,6 +137,12 @@ class TableQuery:
         """The column in whose order its lines are; "" if they have no order, or that of two columns."""
         expression = self.key.expression if self.key else None
         return "" if expression is None or expression.operator else expression.column
+
+    @property
+    def selected(self) -> tuple[str, ...]:
+        """The columns that its targets name."""
+        expressions = (target.expression for target in self.targets if target.expression)
+        return tuple(column for each in expressions for column in each.columns)
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -1,0 +1,96 @@
+"""Questions that ask to name all things of a kind, which each row of a table that meets them answers in part.
+
+"Which styles have an IBU of at least 60?" is answered by all rows of such a style. One of them looks like an
+answer to whoever judges rows one by one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+from localcrag.crag.table_answers.foreign_wording import in_english
+from localcrag.crag.table_answers.group_questions import is_plural
+from localcrag.crag.table_answers.question_words import (
+    QuestionToken,
+    noun_phrase,
+    number_conditions,
+    tokens_of,
+    with_plain_wording,
+    without_participle,
+)
+from localcrag.crag.table_answers.table_values import root, word_list
+from localcrag.crag.table_answers.table_vocabulary import SUPERLATIVES, TWO_WORDS, VERBS
+
+_BIDDING = re.compile(
+    r"^\W*(?:(?:can|could|would) you )?(?:please )?(?:list|name|enumerate|show(?: me)?|give(?: me)?|tell me)"
+    r"(?: all(?: of)?| every)?(?: the| our| my| these| those)? (?!(?:what|how|when|where|who|why)\b)"
+    r"(?=(?P<noun>[^\W\d_][\w-]*(?: [\w-]+){0,2}))",
+    re.IGNORECASE,
+)
+"""How a question begins that bids to name things: "List all the", "Show me every"."""
+_BEFORE_WHICH = re.compile(
+    r"^\W*(?:at|by|during|for|from|in|of|on|to|under|with) (?=which\b|what\b)", re.IGNORECASE
+)
+"""What says of the things that are to be named how they are meant: "in which years"."""
+_OF_THEM = re.compile(r"^(\W*(?:which|what)) of (?:the|these|those|our|my|all(?: the)?) ", re.IGNORECASE)
+_EXTREME = re.compile(
+    r"\bthe (?!(?:rest|west|northwest|southwest|guest|forest|test|harvest)\b)[\w-]+(?:est|most)\b"
+)
+"""The first of an order, also of such as no column of a table is known for: "the busiest"."""
+_COMPARED = re.compile(r"\b(?:than|between) [€$£]?\d", re.IGNORECASE)
+_FIGURES = frozenset(map(root, word_list("number total sum average mean share percentage amount")))
+"""What is one figure, whatever it is of."""
+
+
+def asks_for_list(question: str) -> bool:
+    """Whether a question asks to name the things of a kind: "which journals started before 1900".
+
+    One that asks for the most or the least of them asks for the first of an order. "Who is older than 60?"
+    asks for all who are, since it has a number to compare with.
+    """
+    tokens = _tokens(question)
+    if tokens and tokens[0].low == "who":
+        return compares_with_number(question) and not _asks_for_first(question, tokens)
+    return bool(kind_listed(question))
+
+
+def kind_listed(question: str) -> list[str]:
+    """The words for the things that a question asks to name; none if it asks for no list, or for persons."""
+    tokens = _tokens(question)
+    words = [token.low for token in tokens]
+    noun = without_participle(tokens, noun_phrase(tokens, 1)) if words[:1] in (["which"], ["what"]) else []
+    if not noun or _asks_for_first(question, tokens):
+        return []
+    named = [words[at] for at in noun]
+    following = words[noun[-1] + 1 : noun[-1] + 2]
+    if words[0] == "what" and VERBS.isdisjoint(following):
+        return []  # "what lives in a tree" has its verb among these words
+    is_several = any(is_plural(word) and not word.endswith("'s") for word in named)
+    is_several = is_several or (words[0] == "which" and following in (["are"], ["were"], ["have"]))
+    return named if is_several and _FIGURES.isdisjoint(map(root, named)) else []
+
+
+def _tokens(question: str) -> list[QuestionToken]:
+    """The words of a question that asks with "which", "what" or "who"; its comparisons are accounted for."""
+    plain = with_plain_wording(in_english(question))
+    if bidding := _BIDDING.match(plain):
+        plain = f"which {plain[bidding.end() :]}"
+    tokens = tokens_of(_OF_THEM.sub(r"\1 ", _BEFORE_WHICH.sub("", plain)))
+    number_conditions(tokens)
+    return tokens
+
+
+def compares_with_number(question: str) -> bool:
+    """Whether a question compares what it asks for with a number: "more than 70 goals", "older than 40"."""
+    plain = with_plain_wording(in_english(question))
+    return bool(number_conditions(tokens_of(plain))) or _COMPARED.search(plain) is not None
+
+
+def _asks_for_first(question: str, tokens: Sequence[QuestionToken]) -> bool:
+    """Whether a question has a superlative; "at least" before a number is none."""
+    words = ["" if token.used else token.low for token in tokens]
+    pairs = map(" ".join, pairwise(words))
+    is_extreme = any(map(SUPERLATIVES.get, words)) or any(map(TWO_WORDS.get, pairs))
+    return is_extreme or _EXTREME.search(question) is not None
