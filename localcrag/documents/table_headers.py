@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from itertools import pairwise, zip_longest
 
 from localcrag.documents.table_grid import GridRow
+from localcrag.types import HEADER_SEPARATOR
 
-HEADER_SEPARATOR = " / "
-"""What stands between the lines of a header."""
 _MAX_HEADER_ROW = 5
 """The header must be among so many first rows."""
 _MAX_LINES = 4
@@ -192,8 +191,9 @@ def _are_values_of_one_kind(row: GridRow, following: GridRow) -> bool:
 
 
 def _beside(row: GridRow, following: GridRow) -> list[tuple[int, str]]:
-    """The columns that a row fills, each with the cell of the next row in it."""
-    return [(i, following.cells[i] if i < len(following.cells) else "") for i in row.own]
+    """The columns that a row fills, each with the cell of the next row in it, but for cells of both rows."""
+    own = [i for i in row.own if i not in following.from_above]
+    return [(i, following.cells[i] if i < len(following.cells) else "") for i in own]
 
 
 def _unit(cell: str) -> str:

@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     )
     from localcrag.types.passages import (
         CELL_SEPARATOR,
+        HEADER_SEPARATOR,
         HEADING_SEPARATOR,
         NO_META,
         SENDER_FIELD,
@@ -97,6 +98,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CELL_SEPARATOR",
+    "HEADER_SEPARATOR",
     "HEADING_SEPARATOR",
     "NO_META",
     "NO_TEXT",

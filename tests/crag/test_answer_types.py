@@ -153,3 +153,17 @@ def test_a_firm_is_told_by_a_name(question: str, text: str, lacks: bool) -> None
 )
 def test_someone_is_told_by_a_word_that_the_question_has_not(text: str, headings: str, lacks: bool) -> None:
     assert lacks_asked_type("Who won the day on the boat in the prize draw?", text, headings) is lacks
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "lacks"),
+    [
+        ("When was the last miller born?", "Milling ceased in 1968; the last miller was Gwenda.", True),
+        ("When was the last miller born?", "Gwenda, the last miller, born in 1901, sold it.", False),
+        ("Where was Gwenda born?", "Name: Gwenda · Birthplace: Rouen", False),
+        ("In which year was Gwenda born?", "Gwenda (* 1901) sold the mill.", False),
+        ("When did Gwenda sell it?", "She sold it in 1968.", False),
+    ],
+)
+def test_a_birth(question: str, text: str, *, lacks: bool) -> None:
+    assert lacks_asked_type(question, text) is lacks

@@ -11,6 +11,7 @@ from localcrag.crag.answering.query_answers import MAX_LINES
 from localcrag.crag.answering.unsure_tables import compute_unsure
 from localcrag.crag.table_answers.list_questions import asks_for_list, compares_with_number, kind_listed
 from localcrag.crag.table_answers.parsed_tables import tables_of
+from localcrag.crag.table_answers.question_words import with_plain_wording
 from tests.crag.test_aggregation import passages
 from tests.crag.test_unsure_tables import asked
 from tests.crag.values import drained
@@ -72,6 +73,22 @@ def test_a_question_for_a_list_is_known_by_its_words(question: str, *, is_list: 
 )
 def test_a_number_that_is_compared_with_is_known(question: str, *, compares: bool) -> None:
     assert compares_with_number(question) is compares
+
+
+@pytest.mark.parametrize(
+    ("question", "plain"),
+    [
+        ("Number of charging stations on Maui?", "how many charging stations on Maui?"),
+        ("What's the number of pupils?", "how many pupils?"),
+        ("What is the number of the room?", "What is the number of the room?"),
+        ("Which has the highest number of pupils?", "Which has the highest number of pupils?"),
+        ("Which have 60 or more pupils?", "Which have at least 60 pupils?"),
+        ("Which have 1,500 or fewer pupils?", "Which have at most 1,500 pupils?"),
+        ("Is it 3 or more than 4?", "Is it 3 or more than 4?"),
+    ],
+)
+def test_numbers_are_asked_for_in_one_wording(question: str, plain: str) -> None:
+    assert with_plain_wording(question) == plain
 
 
 def test_the_kind_of_what_is_listed_is_named() -> None:

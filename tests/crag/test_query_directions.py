@@ -9,7 +9,6 @@ import pytest
 from localcrag.crag.answering.queried_tables import answered_by, read_query
 from localcrag.crag.table_answers.parsed_tables import tables_of
 from localcrag.crag.table_queries.query_directions import directed
-from localcrag.crag.table_queries.query_doubts import computes_each_row, guesses_column, ranks_rows_of_groups
 from localcrag.crag.table_queries.query_table import QueryTable
 from localcrag.crag.table_queries.table_query import parsed_query
 from tests.crag.test_aggregation import passages
@@ -98,41 +97,6 @@ def test_a_likely_count_of_the_row_of_a_name_is_no_answer() -> None:
     assert read is not None and answered_by(replace(read, is_trusted=True)) is None
 
 
-@pytest.mark.parametrize(
-    ("written", "is_none"),
-    [
-        ('"Age" - "Founded"', True),
-        ('"Age" - "Founded" WHERE "Who" = \'Ann\'', False),
-        ('"Who" ORDER BY "Age" - "Founded" DESC LIMIT 1', False),
-        ('SUM("Age" - "Founded")', False),
-        ('"Age"', False),
-    ],
-)
-def test_a_difference_of_all_rows_answers_nothing(written: str, is_none: bool) -> None:
-    query = parsed_query(f"SELECT {written}")
-    assert query is not None and computes_each_row(query, PEOPLE) is is_none
-
-
-@pytest.mark.parametrize(
-    ("written", "is_guess"),
-    [
-        ('"column 2" WHERE "column 1" = \'Vega\'', True),
-        ('"column 1" ORDER BY "column 3" DESC LIMIT 1', True),
-        ('AVG("column 2")', True),
-        ('"column 4" WHERE "column 1" = \'Vega\'', False),
-        ('COUNT(*) WHERE "column 3" > 9000', False),
-    ],
-)
-def test_numbers_of_a_column_without_a_name_are_guessed(written: str, is_guess: bool) -> None:
-    rows = [("Sun", "4.8", "5840", "G2"), ("Vega", "0.5", "9900", "A0")]
-    table = QueryTable.of_cells(("stars",), [f"column {at}" for at in range(1, 5)], rows)
-    query = parsed_query(f"SELECT {written}")
-    assert query is not None and guesses_column(query, table) is is_guess
-    named = QueryTable.of_cells(("stars",), ("column 1", "column 2", "kelvin", "class"), rows)
-    query = parsed_query('SELECT "column 2" WHERE "column 1" = \'Vega\'')
-    assert query is not None and not guesses_column(query, named)
-
-
 def test_all_columns_without_a_name_are_looked_up_where_one_is_guessed() -> None:
     rows = [
         "column 1: Vega · column 2: 0.5 · column 3: 9900",
@@ -158,26 +122,3 @@ def test_a_likely_query_from_the_wrong_end_is_turned_and_to_be_checked() -> None
     found = answered_by(read)
     assert found is not None and not found.is_whole
     assert found.answer.text.startswith("Bo has the latest Born")
-
-
-@pytest.mark.parametrize(
-    ("written", "doubtful"),
-    [
-        ('"county" ORDER BY "total" DESC LIMIT 1', True),
-        ('"precinct" ORDER BY "total" DESC LIMIT 1', False),
-        ('"county" WHERE "year" = 2020 ORDER BY "total" DESC LIMIT 1', False),
-        ('"county" ORDER BY "total" DESC LIMIT 2', False),
-        ('"county" GROUP BY "county" ORDER BY SUM("total") DESC LIMIT 1', False),
-        ('"year" ORDER BY "total" DESC LIMIT 1', False),
-    ],
-)
-def test_ranking_the_rows_of_groups_is_to_be_checked(written: str, doubtful: bool) -> None:
-    rows = [
-        (county, f"P{county}{year}{at}", str(year), f"{1000 + at * year}")
-        for county in ("Ash", "Elm")
-        for at, year in enumerate((2020, 2021, 2022))
-    ]
-    table = QueryTable.of_cells(("votes",), ("county", "precinct", "year", "total"), rows)
-    query = parsed_query(f"SELECT {written}")
-    assert query is not None
-    assert ranks_rows_of_groups(query, table) is doubtful

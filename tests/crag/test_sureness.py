@@ -375,6 +375,8 @@ LEAGUE = [
         ("At which club were people most happy?", 1, True),
         ("Which clubs won at least 7 games, as Orla did?", 1, True),
         ("Which games has Orla won?", 1, False),
+        ("How many games does Orla win on average?", 1, True),
+        ("What is the average number of games that Orla won?", 1, True),
     ],
 )
 def test_a_row_among_rows_that_are_as_probable_is_to_be_checked(
@@ -386,6 +388,14 @@ def test_a_row_among_rows_that_are_as_probable_is_to_be_checked(
     scores = [0.6, *(0.58 if n < rows else 0.1 for n in range(1, len(found)))]
     kept = [replace(strip, score=score) for strip, score in zip(found, scores, strict=True)]
     assert goes_over_rows(state, kept) is doubtful
+
+
+def test_a_row_that_is_an_average_tells_one() -> None:
+    world = World({"/a.txt": ""}, scripted("x"))
+    question = "How many games does Orla win on average?"
+    state = QuestionState(world.adapters, world.options, question, question, None)
+    found = strips(structured((BlockKind.ROW, "Club: Orla · Average of games won: 7")))
+    assert not goes_over_rows(state, [replace(found[0], score=0.9)])
 
 
 def test_a_row_of_a_list_is_to_be_checked_if_another_one_has_its_cell() -> None:

@@ -175,6 +175,17 @@ def test_words_that_were_left_out_are_named_unless_the_model_agrees() -> None:
         assert any(isinstance(event, Degraded) for event in events) is are_named
 
 
+@pytest.mark.parametrize(("score", "sure"), [(0.02, True), (0.08, False)])
+def test_a_row_is_not_surely_looked_up_if_another_table_has_one_with_its_cell(
+    score: float, *, sure: bool
+) -> None:
+    state, rows = asked(NAP, (OF_NOCTULE, 0.95))
+    other = passages(["name: Noctule · weight: 28", "name: Serotine · weight: 25"])[0]
+    rival = strip_at(other, other.blocks[0].start, other.blocks[0].end)
+    _, found = drained(compute_unsure(state, [*rows, replace(rival, score=score)]))
+    assert found and found[0].computation.value == "19.5" and found[1] is sure
+
+
 @pytest.mark.parametrize(
     ("written", "sure"),
     [

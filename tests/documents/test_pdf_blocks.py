@@ -312,6 +312,28 @@ def test_the_cells_of_a_ruled_table_hold_several_lines_and_span_rows() -> None:
     ]
 
 
+def test_the_label_in_a_box_beside_a_note_stands_before_its_first_line() -> None:
+    sheet = Sheet()
+    sheet.text(72, 700, "Restoring the database is just as simple.")
+    sheet.grid([72, 150, 500], [600, 640])
+    sheet.text(80, 617, "Important")
+    sheet.text(158, 624, "When you restore a database, everything in your own")
+    sheet.text(158, 610, "database will be replaced.")
+    sheet.text(72, 560, "Now go on with the next chapter.")
+    (page,) = pages(sheet)
+    assert "Important: When you restore a database, everything in your own database will be" in page.text
+    assert "own database will be replaced." in joined(page.text)
+
+
+def test_a_box_of_two_cells_that_are_as_long_has_no_label() -> None:
+    sheet = Sheet()
+    sheet.grid([72, 150, 500], [600, 640])
+    sheet.text(80, 617, "Flat 12")
+    sheet.text(158, 624, "The rent of this flat is due on the third day of")
+    sheet.text(158, 610, "each month.")
+    assert "12:" not in pages(sheet)[0].text
+
+
 def test_columns_of_figures_between_upright_rules_have_a_row_for_each_line() -> None:
     sheet = Sheet()
     sheet.rows((75, 205, 285), 690, [("Offense", "Male", "Female")])

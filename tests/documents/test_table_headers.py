@@ -19,7 +19,7 @@ from localcrag.documents.html_blocks import add_html
 from localcrag.documents.readers.docx import read_docx
 from localcrag.documents.readers.pptx import read_pptx
 from localcrag.documents.readers.xlsx import read_xlsx
-from localcrag.documents.table_grid import plain_rows
+from localcrag.documents.table_grid import GridRow, plain_rows
 from localcrag.documents.table_headers import found_header
 from localcrag.documents.table_rows import grid_lines
 from localcrag.types import BlockKind
@@ -594,6 +594,19 @@ def test_what_is_told_above_a_table_is_no_header(gap: Sequence[list[str]]) -> No
         "Date: 01.10.2025 · Payee: Hospital · Amount: 2.914,30 · Balance: 4.206,11",
         "Date: 02.10.2025 · Payee: Rent · Amount: -1.415,00 · Balance: 2.791,11",
     ]
+
+
+def test_long_names_that_reach_down_beside_merged_ones_are_a_header_of_two_lines() -> None:
+    upper = GridRow(1, ["Type of grave", "Fee for the whole period (€)", "", "Longer"], {1: 2})
+    lower = GridRow(2, ["Type of grave", "old part", "woodland", "Longer"], from_above=frozenset({0, 3}))
+    rows = [
+        upper,
+        lower,
+        *plain_rows([["Single grave", "1,150", "980", "260"], ["Urn", "640", "590", "190"]]),
+    ]
+    found = found_header(rows)
+    assert found is not None and found.end == 2
+    assert found.names[1:3] == [f"Fee for the whole period (€) / {part}" for part in ("old part", "woodland")]
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from localcrag.crag.table_queries.missing_conditions import (
     without_mention,
 )
 from localcrag.crag.table_queries.query_doubts import (
+    chooses_among_alike,
     computes_each_row,
     counts_one_name,
     gives_what_it_asks,
@@ -191,6 +192,7 @@ def _is_doubtful(query: TableQuery, read: ReadQuery) -> bool:
         or orders_against_change(query, read.table, read.question)
         or ranks_rows_of_groups(query, read.table)
         or guesses_column(query, read.table)
+        or chooses_among_alike(query, read.table, read.question)
         or takes_examples_for_all(query, read.question)
     )
 

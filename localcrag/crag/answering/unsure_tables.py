@@ -13,7 +13,7 @@ from localcrag.crag.answering.presumed_tables import presumed
 from localcrag.crag.answering.queried_tables import QueriedTable, queried
 from localcrag.crag.answering.query_answers import is_lookup, lists_rows
 from localcrag.crag.doubts.sureness import asks_over_table
-from localcrag.crag.refinement.strip_kinds import is_row
+from localcrag.crag.refinement.strip_kinds import cells_of, is_row
 from localcrag.crag.rows.spelled_rows import is_spelled_in
 from localcrag.crag.state import ComputedAnswer, QuestionState
 from localcrag.crag.table_answers.spelled_values import SEXES
@@ -41,6 +41,8 @@ LISTED = 0.5
 """The least probability of a query that lists rows in the place of the prose that was found."""
 LOOKED_UP = 0.8
 """The least probability of a query that looks up a cell of the row that was found."""
+ALIKE_SHARE = 0.5
+"""The share of the probability of the best strip from which on another row may be the one that is meant."""
 OVERRULING = 0.65
 """The least probability of a query that is shown in the place of what rules computed with words left out."""
 LEFT_OUT = "no column or cell of the table has these words of your question, which were left out: {words}"
@@ -101,7 +103,7 @@ def compute_unsure(state: QuestionState, kept: Sequence[Strip]) -> Steps[tuple[C
         is_of_row = is_of_best or _is_of_spelled_row(read, state.question, kept) or _is_only_row(read, kept)
         if read.probability < LOOKED_UP or not is_of_row:
             return None
-        is_sure = is_of_best or is_sure
+        is_sure = (is_of_best or is_sure) and not _is_one_of_alike(read, kept)
     yield Computed(read.answer.computation)
     return read.answer, read.is_whole and is_sure
 
@@ -152,6 +154,18 @@ def _is_of_best_row(read: QueriedTable, kept: Sequence[Strip]) -> bool:
     """Whether a query looks up cells of one row, which is the best strip."""
     best = _best(kept)
     return best is not None and [row.text for row in read.answer.rows] == [best.text]
+
+
+def _is_one_of_alike(read: QueriedTable, kept: Sequence[Strip]) -> bool:
+    """Whether rows of other tables have the very cells that tell the row which is looked up.
+
+    "What does bit 7 mean?" is told by every table of bits.
+    """
+    told = [f"{each.column}: {value}" for each in read.query.conditions for value in each.values[:1]]
+    shown = {row.text for row in read.answer.rows}
+    least = ALIKE_SHARE * max((strip.score for strip in kept), default=0.0)
+    others = (strip for strip in kept if is_row(strip) and strip.text not in shown and strip.score >= least)
+    return any({*told} <= {*cells_of(strip)} for strip in others)
 
 
 def _best(kept: Sequence[Strip]) -> Strip | None:

@@ -163,6 +163,12 @@ _HOUR_TOLD = re.compile(
     re.IGNORECASE,
 )
 _HOURS_ASKED = re.compile(r"\b(?:at|from|until|by) (?:what|which) (?:times|hours)\b", re.IGNORECASE)
+_BIRTH_ASKED = re.compile(
+    r"\b(?:when|where|(?:what|which) (?:day|date|year)) (?:was|were)\b[^?.!]*\bborn\b", re.IGNORECASE
+)
+_BIRTH_TOLD = re.compile(
+    r"\bborn\b|birth|\bb\.|\*|\bbaptised|\bnée?\b|\bgeb(?:oren)?\b|\bnat[ao]\b|\bnacid[ao]\b", re.IGNORECASE
+)
 _BOTH_ASKED = re.compile(
     r"\bboth (?:numbers|figures|values|prices|dates|times|amounts|shares|sums|temperatures)\b"
     r"|\bfrom what (?:[\w-]+ )?to what\b|\bfrom when (?:un)?till? when\b",
@@ -321,6 +327,7 @@ _TYPES = (
     _AnswerType(_asks_by(_WEIGHT_ASKED), _has(_WEIGHT_TOLD)),
     _AnswerType(_asks_by(_HOUR_ASKED), _has(_HOUR_TOLD)),
     _AnswerType(_asks_by(_HOURS_ASKED), _tells_several_hours),
+    _AnswerType(_asks_by(_BIRTH_ASKED), _has(_BIRTH_TOLD)),
     _AnswerType(_asks_by(_BOTH_ASKED), _tells_several_figures),
     _AnswerType(_asks_by(_FIRM_ASKED), _tells_name),
 )

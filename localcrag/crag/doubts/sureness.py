@@ -89,6 +89,13 @@ _GREATEST_ASKED = re.compile(
     re.IGNORECASE,
 )
 """How a question asks for the row that has or reaches the greatest figure of all, or is most of all."""
+_AVERAGE_ASKED = re.compile(
+    r"\b(?:on average|averaged?|means? of|mean (?=[a-z]))\b"
+    r"|\bim (?:durchschnitt|mittel)\b|\bdurchschnittlich",
+    re.IGNORECASE,
+)
+_AVERAGE_TOLD = re.compile(r"average|mean|\bavg|\bø|schnitt|moyen|mittel|promedio", re.IGNORECASE)
+"""How a question asks for an average, and how a row says that it is one."""
 _LEFT_OUT = re.compile(
     r"\b(?:leaving out|except(?:ing)?(?: for)?|excluding|apart from|other than|besides|not counting|without)"
     r" (?P<what>[^,;:?]+)",
@@ -169,6 +176,8 @@ def goes_over_rows(state: QuestionState, kept: Sequence[Strip]) -> bool:
     if best is None or not is_row(best):
         return best is not None and _are_rows(best) and asks_over_table(question)
     if _OF_ALL_ASKED.search(question) or _is_left_out(best, question):
+        return True
+    if _AVERAGE_ASKED.search(question) and not _AVERAGE_TOLD.search(judged_text(best)):
         return True
     if _is_for_greatest(question, judged_text(best)) or _lists_rows(best, kept, question):
         return True

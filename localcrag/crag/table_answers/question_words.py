@@ -97,6 +97,11 @@ _PERIOD_OWNS = re.compile(
 """How a question says of what a period has that it is of it: "this year's measurements are"."""
 _PAST_LIGHT_VERBS = frozenset({"came", "went", "got", "gave", "fell"})
 """Verbs behind a noun that say no more than that there is such a thing: "lambs came out of it"."""
+_NUMBER_OF = re.compile(
+    r"\W*(?:(?:what(?: is|'s|’s)|give me|tell me) )?(?:the )?number of (?=(?:[\w-]+ ){0,3}?[\w-]+s\b)",
+    re.IGNORECASE,
+)
+"""How a question begins that asks for a number with a noun: "number of chargers on Maui"."""
 _OR_MORE = re.compile(
     r"(?P<number>[€$£]?\d+(?:[.,]\d+)*(?: ?%)?) or"
     r" (?:(?P<more>more|higher|greater|larger|above)|less|fewer|lower|below)\b(?! than\b)",
@@ -172,8 +177,8 @@ def with_plain_wording(question: str) -> str:
     largest?" is "which line is the largest of the budget". "Add up what she earned" is "how much
     she earned in total", "add up all windows" is "how many windows in total", "tax of May, total" is "what is
     the total tax of May", "the last three months of 2025" is "Q4 2025", "this year's sales are" is "sales
-    of this year are", "6 or more" is "at least 6", "on how many days" is "how many days", and "how often was"
-    is "how many entries was".
+    of this year are", "6 or more" is "at least 6", "the number of" is "how many", "on how many days" is "how
+    many days", and "how often was" is "how many entries was".
     """
     question = _FILE_NAME.sub(lambda found: found[0].replace("_", "-"), question.strip())
     question = _SHORT_IS.sub(r"\1 is", _MEANING.sub(" ", question))
@@ -183,6 +188,7 @@ def with_plain_wording(question: str) -> str:
         question = f"{question[found.end() :].rstrip(' ?!.')} of the {found[1]}"
     if (found := _BEFORE_HOW_MANY.match(question)) is not None:
         question = question[found.end() :]
+    question = _NUMBER_OF.sub("how many ", question, count=1) if _NUMBER_OF.match(question) else question
     if (found := _HOW_OFTEN.match(question)) is not None:
         question = f"how many entries{question[found.end() :]}"
     if (found := _ADD_WHAT.match(question)) is not None:

@@ -17,7 +17,7 @@ from localcrag.crag.table_queries.query_results import rows_of
 from localcrag.crag.table_queries.query_table import QueryTable
 from localcrag.crag.table_queries.said_values import SaidValues
 from localcrag.crag.table_queries.table_query import Condition, TableQuery
-from localcrag.types import UNNAMED_COLUMN
+from localcrag.types import HEADER_SEPARATOR, UNNAMED_COLUMN
 
 _SHARE_OF = re.compile(
     r"\b(?:share|percentage|per ?cent|proportion|fraction|%) of (?:the |all |our )?"
@@ -215,6 +215,22 @@ def guesses_column(query: TableQuery, table: QueryTable) -> bool:
     asked = {name for each in targets if each is not None for name in each.columns}
     unnamed = unnamed_numbers(table)
     return len(unnamed) > 1 and not asked.isdisjoint(unnamed)
+
+
+def chooses_among_alike(query: TableQuery, table: QueryTable, question: str) -> bool:
+    """Whether a query asks for one of several columns below one name, of which its question has no own word.
+
+    Of "Deposit / private" and "Deposit / trade" the deposit of a business may be either.
+    """
+    words = {*roots(question)}
+    expressions = (target.expression for target in (*query.targets, *filter(None, [query.key])))
+    asked = {name for each in expressions if each is not None for name in each.columns}
+    for name in asked:
+        upper, _, own = name.rpartition(HEADER_SEPARATOR)
+        alike = [each for each in table.columns if each.rpartition(HEADER_SEPARATOR)[0] == upper]
+        if upper and words.isdisjoint(roots(own)) and not asked.issuperset(alike):
+            return True
+    return False
 
 
 def unnamed_numbers(table: QueryTable) -> list[str]:

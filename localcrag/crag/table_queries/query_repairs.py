@@ -34,7 +34,8 @@ _TIME_ASKED = re.compile(
 _PERCENT = re.compile(r"(?<![\w.])(\d+(?:[.,]\d+)?) ?(?:%|per ?cent\b)", re.IGNORECASE)
 _ON_AVERAGE = re.compile(r"\b(?:on average|average|mean)\b", re.IGNORECASE)
 _IN_TOTAL = re.compile(
-    r"\b(?:in total|in all|total|altogether|all together|overall|combined|across all)\b", re.IGNORECASE
+    r"\b(?:in total|in all|total|altogether|all together|overall|combined|(?:across|over) all)\b",
+    re.IGNORECASE,
 )
 """Words for what a group has on average, and for all that it has."""
 _MEAN_MUCH = frozenset({"newest"})

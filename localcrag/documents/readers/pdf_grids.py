@@ -17,6 +17,9 @@ _MIN_CELL = 5.0
 _MAX_GRIDS = 50
 _MAX_CELLS = 5_000
 _MIN_FILLED_SHARE = 0.4
+_MAX_LABEL_WORDS = 2
+"""The most words of a label such as "Important" or "Please note", in a box beside the note."""
+_SPACE_EMS = 0.3
 _MIN_LINES = 3
 """The fewest lines of a cell that may be rows which no rule parts."""
 _SAME_LINE = 2.0
@@ -44,6 +47,8 @@ def ruled_tables(words: list[Word], rules: Sequence[Rule]) -> tuple[list[Grid], 
     for horizontal, vertical in _connected(across, down)[:_MAX_GRIDS]:
         xs = _edges([rule.at for rule in vertical], horizontal)
         ys = _edges([rule.at for rule in horizontal], vertical)
+        if len(xs) == 3 and len(ys) == 2:
+            words = _with_label_first(words, xs, ys)
         if len(xs) < 3 or len(ys) < 3 or len(xs) * len(ys) > _MAX_CELLS:
             continue
         inside: list[Word] = []
@@ -57,6 +62,29 @@ def ruled_tables(words: list[Word], rules: Sequence[Rule]) -> tuple[list[Grid], 
             grids.append(grid)
             words = outside
     return grids, words
+
+
+def _with_label_first(words: list[Word], xs: Edges, ys: Edges) -> list[Word]:
+    """The words, in which the label of a note stands before its first line: "Important: Restoring …".
+
+    It stands in the middle of a cell of its own, to the left of several lines.
+    """
+
+    def within(left: float, right: float) -> list[Word]:
+        return [
+            word
+            for word in words
+            if left <= (word.x0 + word.x1) / 2 <= right and ys[0] <= word.y + 0.3 * word.size <= ys[1]
+        ]
+
+    label, text = within(xs[0], xs[1]), within(xs[1], xs[2])
+    said = " ".join(word.text for word in label)
+    if not (0 < len(label) <= _MAX_LABEL_WORDS < len(text)) or not said.replace(" ", "").isalpha():
+        return words
+    first = min(text, key=lambda word: (-word.y, word.x0))
+    end = first.x0 - _SPACE_EMS * first.size
+    joined = first._replace(x0=end - 1, x1=end, bold=label[0].bold, text=f"{said}:")
+    return [joined, *(word for word in words if word not in label)]
 
 
 def _merged(rules: Iterable[Rule]) -> list[Rule]:

@@ -1,0 +1,119 @@
+"""What makes a query doubtful by the words of its question, or no answer at all."""
+
+from __future__ import annotations
+
+import pytest
+
+from localcrag.crag.table_queries.query_doubts import (
+    chooses_among_alike,
+    computes_each_row,
+    gives_what_it_asks,
+    guesses_column,
+    ranks_rows_of_groups,
+)
+from localcrag.crag.table_queries.query_table import QueryTable
+from localcrag.crag.table_queries.table_query import parsed_query
+
+PEOPLE = QueryTable.of_cells(
+    ("people",),
+    ("Who", "Born", "Age", "Died", "Founded"),
+    [
+        ("Ann", "1939-11-22", "84", "2023-01-02", "1901"),
+        ("Bo", "1990-02-03", "30", "2020-03-04", "1950"),
+        ("Cy", "1971-05-06", "50", "2021-03-04", "1920"),
+    ],
+)
+
+
+@pytest.mark.parametrize(
+    ("written", "is_none"),
+    [
+        ('"Age" - "Founded"', True),
+        ('"Age" - "Founded" WHERE "Who" = \'Ann\'', False),
+        ('"Who" ORDER BY "Age" - "Founded" DESC LIMIT 1', False),
+        ('SUM("Age" - "Founded")', False),
+        ('"Age"', False),
+    ],
+)
+def test_a_difference_of_all_rows_answers_nothing(written: str, is_none: bool) -> None:
+    query = parsed_query(f"SELECT {written}")
+    assert query is not None and computes_each_row(query, PEOPLE) is is_none
+
+
+@pytest.mark.parametrize(
+    ("written", "is_guess"),
+    [
+        ('"column 2" WHERE "column 1" = \'Vega\'', True),
+        ('"column 1" ORDER BY "column 3" DESC LIMIT 1', True),
+        ('AVG("column 2")', True),
+        ('"column 4" WHERE "column 1" = \'Vega\'', False),
+        ('COUNT(*) WHERE "column 3" > 9000', False),
+    ],
+)
+def test_numbers_of_a_column_without_a_name_are_guessed(written: str, is_guess: bool) -> None:
+    rows = [("Sun", "4.8", "5840", "G2"), ("Vega", "0.5", "9900", "A0")]
+    table = QueryTable.of_cells(("stars",), [f"column {at}" for at in range(1, 5)], rows)
+    query = parsed_query(f"SELECT {written}")
+    assert query is not None and guesses_column(query, table) is is_guess
+    named = QueryTable.of_cells(("stars",), ("column 1", "column 2", "kelvin", "class"), rows)
+    query = parsed_query('SELECT "column 2" WHERE "column 1" = \'Vega\'')
+    assert query is not None and not guesses_column(query, named)
+
+
+@pytest.mark.parametrize(
+    ("written", "doubtful"),
+    [
+        ('"county" ORDER BY "total" DESC LIMIT 1', True),
+        ('"precinct" ORDER BY "total" DESC LIMIT 1', False),
+        ('"county" WHERE "year" = 2020 ORDER BY "total" DESC LIMIT 1', False),
+        ('"county" ORDER BY "total" DESC LIMIT 2', False),
+        ('"county" GROUP BY "county" ORDER BY SUM("total") DESC LIMIT 1', False),
+        ('"year" ORDER BY "total" DESC LIMIT 1', False),
+    ],
+)
+def test_ranking_the_rows_of_groups_is_to_be_checked(written: str, doubtful: bool) -> None:
+    rows = [
+        (county, f"P{county}{year}{at}", str(year), f"{1000 + at * year}")
+        for county in ("Ash", "Elm")
+        for at, year in enumerate((2020, 2021, 2022))
+    ]
+    table = QueryTable.of_cells(("votes",), ("county", "precinct", "year", "total"), rows)
+    query = parsed_query(f"SELECT {written}")
+    assert query is not None
+    assert ranks_rows_of_groups(query, table) is doubtful
+
+
+@pytest.mark.parametrize(
+    ("question", "written", "doubtful"),
+    [
+        ("What deposit does a business leave?", '"Deposit / private" WHERE "Group" = \'Lift\'', True),
+        ("What deposit does a private person leave?", '"Deposit / private" WHERE "Group" = \'Lift\'', False),
+        ("What deposit is there?", '"Deposit / private", "Deposit / trade" WHERE "Group" = \'Lift\'', False),
+        ("Which has the highest deposit?", '"Group" ORDER BY "Deposit / trade" DESC LIMIT 1', True),
+        ("What excess has a business?", '"Excess / any" WHERE "Group" = \'Lift\'', False),
+        ("Which group is it?", '"Group" WHERE "Excess / any" > 9', False),
+    ],
+)
+def test_one_of_several_columns_below_one_name_is_to_be_checked_if_it_is_not_said(
+    question: str, written: str, *, doubtful: bool
+) -> None:
+    names = ("Group", "Deposit / private", "Deposit / trade", "Excess / any")
+    table = QueryTable.of_cells(("hire",), names, [("Lift", "1500", "500", "10"), ("Pump", "200", "0", "5")])
+    query = parsed_query(f"SELECT {written}")
+    assert query is not None and chooses_among_alike(query, table, question) is doubtful
+
+
+@pytest.mark.parametrize(
+    ("written", "is_none"),
+    [
+        ('"Who" WHERE "Who" = \'Ann\'', True),
+        ('"Who" WHERE "Who" = \'Ann\' AND "Age" > 9', True),
+        ('"Who", "Age" WHERE "Who" = \'Ann\'', False),
+        ('"Who" WHERE "Who" LIKE \'Ann\'', False),
+        ("COUNT(*) WHERE \"Who\" = 'Ann'", False),
+        ('"Who"', False),
+    ],
+)
+def test_what_its_own_conditions_tell_is_no_answer(written: str, *, is_none: bool) -> None:
+    query = parsed_query(f"SELECT {written}")
+    assert query is not None and gives_what_it_asks(query) is is_none
