@@ -7,11 +7,13 @@ import pytest
 from localcrag.crag.table_queries.query_doubts import (
     chooses_among_alike,
     computes_each_row,
+    counts_untold,
     gives_what_it_asks,
     guesses_column,
     ranks_rows_of_groups,
 )
 from localcrag.crag.table_queries.query_table import QueryTable
+from localcrag.crag.table_queries.said_values import said_values
 from localcrag.crag.table_queries.table_query import parsed_query
 
 PEOPLE = QueryTable.of_cells(
@@ -117,3 +119,22 @@ def test_one_of_several_columns_below_one_name_is_to_be_checked_if_it_is_not_sai
 def test_what_its_own_conditions_tell_is_no_answer(written: str, *, is_none: bool) -> None:
     query = parsed_query(f"SELECT {written}")
     assert query is not None and gives_what_it_asks(query) is is_none
+
+
+@pytest.mark.parametrize(
+    ("question", "written", "doubtful"),
+    [
+        ("For how many years does the University of HK keep the lab recordings?", "COUNT(*)", True),
+        ("For how many years does the University of HK keep the lab recordings?", 'SUM("Late")', False),
+        ("How many ships of the observation list are from HK?", "COUNT(*)", False),
+        ("How many vessels sailed under the flag of HK?", "COUNT(*)", False),
+    ],
+)
+def test_a_count_is_to_be_checked_if_the_table_has_few_words_of_its_question(
+    question: str, written: str, *, doubtful: bool
+) -> None:
+    rows = [("HK", "Ann", "3"), ("DE", "Bo", "5"), ("HK", "Cy", "7")]
+    table = QueryTable.of_cells(("ship observations",), ("CTRY", "Name", "Late"), rows)
+    query = parsed_query(f"SELECT {written} WHERE \"CTRY\" = 'HK'")
+    assert query is not None
+    assert counts_untold(query, table, question, said_values(question, table)) is doubtful

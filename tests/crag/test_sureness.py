@@ -15,7 +15,7 @@ from localcrag.crag.doubts.sureness import (
     may_be_outdated,
     stands_alone,
 )
-from localcrag.crag.doubts.told_numbers import contradicted_numbers, missing_numbers
+from localcrag.crag.doubts.told_numbers import contradicted_numbers, is_of_other_month, missing_numbers
 from localcrag.crag.refinement.knowledge_strips import strips, whole
 from localcrag.crag.rows.row_lookup import tells_no_count
 from localcrag.crag.state import QuestionState
@@ -635,3 +635,19 @@ def test_a_row_that_a_question_leaves_out_does_not_answer_it(question: str, doub
     rows, world = strips(structured(*told)), World({"/a.txt": ""}, scripted("x"))
     state = QuestionState(world.adapters, world.options, question, question, None)
     assert goes_over_rows(state, [replace(rows[0], score=0.7), rows[1]]) is doubtful
+
+
+@pytest.mark.parametrize(
+    ("question", "row", "is_other"),
+    [
+        ("What mean was reported for May 1988?", "Year: 1988-01-01 · Mean: 351.57", True),
+        ("What mean was reported for May 1988?", "Month: 1988-05 · Mean: 351.57", False),
+        ("What mean was reported for May 1988?", "Month: May 1988 · Mean: 351.57", False),
+        ("What mean was reported for May 1988?", "Year: 1988 · Mean: 351.57", False),
+        ("What mean was reported since May 1988?", "Year: 1989-01-01 · Mean: 351.57", False),
+        ("What mean was reported for 1988?", "Year: 1988-01-01 · Mean: 351.57", False),
+    ],
+)
+def test_a_row_of_another_month_is_to_be_checked(question: str, row: str, *, is_other: bool) -> None:
+    (strip,) = strips(structured((BlockKind.ROW, row)))
+    assert is_of_other_month([strip], question) is is_other

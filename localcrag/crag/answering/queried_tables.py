@@ -27,6 +27,7 @@ from localcrag.crag.table_queries.query_doubts import (
     chooses_among_alike,
     computes_each_row,
     counts_one_name,
+    counts_untold,
     gives_what_it_asks,
     guesses_column,
     is_of_other_things,
@@ -187,6 +188,7 @@ def _is_doubtful(query: TableQuery, read: ReadQuery) -> bool:
     return (
         is_of_other_things(query, read.table, read.question, read.said)
         or passes_over_column(query, read.table, read.question)
+        or counts_untold(query, read.table, read.question, read.said)
         or takes_whole_for_part(query, read.question)
         or measures_another(query, read.table, read.question)
         or orders_against_change(query, read.table, read.question)

@@ -11,11 +11,19 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
 from localcrag.crag.doubts.allowed_values import without_allowed_values
-from localcrag.crag.questions.calendar_dates import are_shared, dates_of, readings_of
+from localcrag.crag.questions.calendar_dates import (
+    are_shared,
+    dates_of,
+    month_begun,
+    month_of,
+    months_asked,
+    readings_of,
+)
 from localcrag.crag.questions.codes import codes_of
 from localcrag.crag.questions.query_terms import IN_WORDS, STOP_WORDS, folded
 from localcrag.crag.refinement.calendar_spans import holds_on
 from localcrag.crag.refinement.strip_context import headings_above, judged_text
+from localcrag.crag.refinement.strip_kinds import cells_of, is_row, named_cell
 from localcrag.crag.rows.told_ranges import NUMBER, is_within_range
 from localcrag.crag.table_answers.unit_scales import shared_quantities
 from localcrag.types import HEADING_SEPARATOR, Strip
@@ -110,6 +118,24 @@ def contradicted_numbers(strips: Sequence[Strip], question: str) -> list[str]:
         for match in _NUMBERED_NAME.finditer(question)
         if (pair := (match[1].casefold(), _plain(match[2]))) not in told and numbers.get(pair[0])
     ]
+
+
+def is_of_other_month(strips: Sequence[Strip], question: str) -> bool:
+    """Whether a question asks of a month of a year, and the best strip is a row that is of other months.
+
+    A row that begins on 1 January 1988, be it of that month or of the year, does not tell of May 1988.
+
+    Args:
+        strips: the strips that were kept.
+        question: the question.
+    """
+    asked = months_asked(question)
+    best = max(strips, key=lambda strip: strip.score, default=None)
+    if not asked or best is None or not is_row(best):
+        return False
+    values = [named_cell(cell)[1] for cell in cells_of(best)]
+    months = {month for value in values if (month := month_of(value) or month_begun(value))}
+    return bool(months) and months.isdisjoint(asked)
 
 
 def _named_numbers(text: str) -> Iterator[tuple[str, str]]:
