@@ -9,7 +9,7 @@ from localcrag.crag.answering.query_answers import answer_of
 from localcrag.crag.table_answers.parsed_tables import tables_of
 from localcrag.crag.table_queries.query_doubts import is_of_other_things
 from localcrag.crag.table_queries.query_prompt import narrowed
-from localcrag.crag.table_queries.query_repairs import repaired
+from localcrag.crag.table_queries.query_repairs import repaired, surely_repaired
 from localcrag.crag.table_queries.query_results import result_of
 from localcrag.crag.table_queries.query_table import QueryTable
 from localcrag.crag.table_queries.said_values import said_values
@@ -285,3 +285,23 @@ def test_names_of_rows_and_columns_are_told_from_words(
 def test_the_names_of_rows_of_r_are_a_column_too() -> None:
     (table,) = tables_of(passages(["DUVAL · BUSH: 15 · NADER: 2", "GULF · BUSH: 4 · NADER: 9"]))
     assert list(QueryTable.of_parsed(table).columns) == ["name", "BUSH", "NADER"]
+
+
+@pytest.mark.parametrize(
+    ("question", "conditions"),
+    [
+        ("Leaving out the cancelled ones, who booked most?", "\"state\" != 'cancelled'"),
+        ("Who booked most, excluding cancelled bookings?", "\"state\" != 'cancelled'"),
+        ("Not counting open ones, who booked most?", "\"state\" != 'open'"),
+        ("Who other than Ann booked most?", "\"state\" = 'closed' AND \"who\" != 'Ann'"),
+        ("Who booked most of the cancelled ones?", "\"state\" = 'closed'"),
+        ("Who booked most, except for pumps?", "\"state\" = 'closed'"),
+    ],
+)
+def test_what_a_question_excepts_is_left_out(question: str, conditions: str) -> None:
+    rows = [("Ann", "closed", "3"), ("Bo", "cancelled", "9"), ("Cy", "open", "5")]
+    table = QueryTable.of_cells(("bookings",), ("who", "state", "net"), rows)
+    last = 'ORDER BY "net" DESC LIMIT 1'
+    query = parsed_query(f'SELECT "who" WHERE "state" = \'closed\' {last}')
+    assert query is not None
+    assert str(surely_repaired(query, table, question)) == f'SELECT "who" WHERE {conditions} {last}'

@@ -174,6 +174,20 @@ def test_a_list_is_shown_as_such_and_cites_all_of_its_rows() -> None:
     assert [row.text for row in found.rows] == [RISKS[0], RISKS[2]]
 
 
+def test_the_number_that_is_compared_stands_beside_what_is_listed() -> None:
+    rows = ["State: Ohio · Income: 33", "State: Iowa · Income: 21", "State: Utah · Income: 35"]
+    assert value("Which states have an income above 30?", rows) == "Ohio (33); Utah (35)"
+
+
+def test_a_list_of_one_name_alone_is_none() -> None:
+    rows = [
+        "Land: Wales · Club: Q · Won: 3",
+        "Land: Wales · Club: R · Won: 4",
+        "Land: Kent · Club: S · Won: 5",
+    ]
+    assert value("Which lands are Wales?", rows) is None
+
+
 def test_a_list_names_each_value_once_and_is_none_if_it_is_too_long() -> None:
     rows = [f"ID: K{n} · Kind: {'ab'[n % 2]} · Owner: Moen" for n in range(6)]
     assert value("Which kinds does Moen own?", rows) == "a; b"

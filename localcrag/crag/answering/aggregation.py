@@ -45,6 +45,7 @@ from localcrag.crag.table_answers.table_questions import TableQuestion, generic_
 from localcrag.crag.table_answers.table_values import (
     ColumnKind,
     Value,
+    column_values,
     is_missing,
 )
 from localcrag.events import Computed, Decided, Delta, Gathered, Steps, Verified
@@ -269,7 +270,8 @@ def _listed(
     """The names of all rows, or of the different values of a column in them; None if they are too many.
 
     None either if all have one name, which is what their condition says. A name has the first cell of its row
-    beside it, if each name is that of one row; a code has a name there.
+    beside it, if each name is that of one row; a code has a name there, and others have the number that is
+    compared.
     """
     if len(rows) > MAX_LISTED_ROWS:
         return None
@@ -281,10 +283,20 @@ def _listed(
         labels = [row.cells.get(label, "") for row in rows]
         names = [f"{name} ({cell})" if cell else name for name, cell in zip(names, labels, strict=True)]
     elif are_all:
-        beside = [name_beside(match.table, row) for row in rows]
+        compared = _compared_column(match)
+        beside = [name_beside(match.table, row) or row.cells.get(compared, "") for row in rows]
         names = [f"{name} ({cell})" if cell else name for name, cell in zip(names, beside, strict=True)]
     listed = ", ".join(f"{name} {own_mark(key)}" for key, name in enumerate(names, 1))
     return ComputedRows("; ".join(names), below_header(name_header(match.table, column), listed), tuple(rows))
+
+
+def _compared_column(match: TableMatch) -> str:
+    """The one column whose numbers are compared; "" without one."""
+    bounds = [condition.number for condition in match.question.conditions]
+    is_compared = bool(bounds) and None not in bounds
+    columns = {condition.column for condition in match.conditions} if is_compared else set()
+    numbers = [each for each in columns if column_values(match.table.cells(each)).kind is ColumnKind.NUMBER]
+    return numbers[0] if len(numbers) == 1 else ""
 
 
 def _summed(match: TableMatch, counted: Sequence[int]) -> ComputedRows | None:

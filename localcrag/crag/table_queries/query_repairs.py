@@ -25,6 +25,13 @@ from localcrag.crag.table_queries.table_query import (
 MAX_UNNAMED = 4
 """The most columns without a name that are looked up together."""
 _CONTRAST = re.compile(r"\b(?:rather than|instead of) (?:the |an? )?(?P<what>[\w-]+)", re.IGNORECASE)
+_LEFT_OUT = re.compile(
+    r"\b(?:leaving (?:out|aside)|except(?:ing)?(?: for)?|exclud(?:ing|ed)|apart from|other than|not counting"
+    r"|ignoring) (?:the |all |any |those )?(?P<what>[^,;:?()]+?)(?: (?:ones?|rows?|entries))?"
+    r"(?=$|[,;:?()]| (?:which|what|how|who)\b)",
+    re.IGNORECASE,
+)
+"""How a question says which rows do not count."""
 _NAME = re.compile(r"(?<=\w )[A-Z][\w-]+")
 """A word with a capital that does not begin the question."""
 _PERIOD_ASKED = re.compile(r"\b(?:which|what) (?P<period>year|month)\b", re.IGNORECASE)
@@ -55,7 +62,28 @@ def repaired(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
 
 def surely_repaired(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
     """A query with what the words of a question leave no doubt of, however sure the model is of it."""
-    return with_unnamed(with_share(directed(query, table, question), table, question), table)
+    query = without_left_out(with_share(directed(query, table, question), table, question), table, question)
+    return with_unnamed(query, table)
+
+
+def without_left_out(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
+    """A query that leaves out the rows of a cell which a question excepts: "leaving out the cancelled ones".
+
+    It takes the place of whatever else the query asks of that column.
+    """
+    left = _LEFT_OUT.search(question)
+    words = {*roots(left["what"])} if left else set()
+    found = [
+        Condition(column.name, "!=", (cell,), are_texts=True)
+        for column in table.columns.values()
+        if words and not column.is_ordered
+        for cell in column.distinct
+        if (own := {*roots(cell)}) and own <= words
+    ]
+    if len(found) != 1 or found[0] in query.conditions:
+        return query
+    kept = tuple(each for each in query.conditions if each.column != found[0].column)
+    return replace(query, conditions=(*kept, *found))
 
 
 def with_share(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
