@@ -58,6 +58,7 @@ from localcrag.crag.refinement.knowledge_strips import span
 from localcrag.crag.refinement.named_documents import of_named_document
 from localcrag.crag.refinement.strip_context import in_context
 from localcrag.crag.refinement.strip_filter import best_score
+from localcrag.crag.rows.coded_rows import without_other_codes
 from localcrag.crag.rows.phrase_rows import with_phrase_row
 from localcrag.crag.rows.row_selection import with_named_row, with_row_in_range, without_other_rows
 from localcrag.crag.rows.spelled_rows import with_spelled_row
@@ -219,7 +220,7 @@ class Pipeline:
         kept = of_last_version(kept, state.question, passages)
         kept = with_row_in_range(of_named_document(kept, state.question), state.question)
         kept = with_phrase_row(with_named_row(kept, state.question), state.question)
-        kept = with_spelled_row(kept, state.question, passages)
+        kept = without_other_codes(with_spelled_row(kept, state.question, passages), state.question)
         shown = without_other_rows(kept, state.question)
         lack = _told_lack(shown, state.question) if kept else ""
         state.doubtful = state.doubtful or bool(lack)

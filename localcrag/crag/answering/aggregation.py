@@ -275,7 +275,7 @@ def _listed(
     """
     if len(rows) > MAX_LISTED_ROWS:
         return None
-    label = match.table.columns[0]
+    label, compared = match.table.columns[0], _compared_column(match) if are_all else ""
     names = [row_name(match.table, row, column) or shown_row(row) for row in rows]
     if len(set(names)) == 1 < len(names):
         return None
@@ -283,10 +283,14 @@ def _listed(
         labels = [row.cells.get(label, "") for row in rows]
         names = [f"{name} ({cell})" if cell else name for name, cell in zip(names, labels, strict=True)]
     elif are_all:
-        compared = _compared_column(match)
-        beside = [name_beside(match.table, row) or row.cells.get(compared, "") for row in rows]
+        beside = [name_beside(match.table, row) for row in rows]
         names = [f"{name} ({cell})" if cell else name for name, cell in zip(names, beside, strict=True)]
-    listed = ", ".join(f"{name} {own_mark(key)}" for key, name in enumerate(names, 1))
+    figures = [row.cells.get(compared, "") for row in rows]
+    shown = [
+        f"{name} ({figure})" if figure and not name.endswith(")") else name
+        for name, figure in zip(names, figures, strict=True)
+    ]
+    listed = ", ".join(f"{name} {own_mark(key)}" for key, name in enumerate(shown, 1))
     return ComputedRows("; ".join(names), below_header(name_header(match.table, column), listed), tuple(rows))
 
 
