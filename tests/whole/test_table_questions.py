@@ -244,7 +244,7 @@ COMPUTED: Sequence[tuple[str, str, str]] = [
     ("Which flat needs the most heating?", "7480", "A-02 has the most"),
     ("Which company offers the longest guarantee?", "15 years", "Toft has the longest"),
     # counts
-    ("How many islands are there?", "7", "Island: Sule Skerry (59,000) [1]"),
+    ("How many islands are there?", "7", "Island: Sule Skerry [1]"),
     ("How many islands are there in Shetland?", "3", "Foula [1], Noss [2], Fair Isle [3]"),
     ("How many islands have more than 3,000 pairs?", "4", "where Pairs more than 3,000"),
     ("How many islands have at least 22,500 pairs?", "3", "Sule Skerry [1], Foula [2], St Kilda [3]"),
@@ -265,7 +265,11 @@ COMPUTED: Sequence[tuple[str, str, str]] = [
     ("How many incidents are there?", "3", "L-1 [1], L-2 [2], L-3 [3]"),
     ("How many islands are not in Orkney?", "5", "Region is not Orkney"),
     # lists
-    ("Which islands have more than 10,000 pairs?", "Sule Skerry; Foula; St Kilda", "Island: Sule Skerry (59,000) [1]"),
+    (
+        "Which islands have more than 10,000 pairs?",
+        "Sule Skerry; Foula; St Kilda",
+        "Island: Sule Skerry (59,000) [1]",
+    ),
     # the most and the least
     ("Which island has the most pairs?", "136,000", "St Kilda has the most: Pairs 136,000 [1]"),
     (
