@@ -15,16 +15,7 @@ from localcrag.crag.table_queries.query_doubts import (
 from localcrag.crag.table_queries.query_table import QueryTable
 from localcrag.crag.table_queries.said_values import said_values
 from localcrag.crag.table_queries.table_query import parsed_query
-
-PEOPLE = QueryTable.of_cells(
-    ("people",),
-    ("Who", "Born", "Age", "Died", "Founded"),
-    [
-        ("Ann", "1939-11-22", "84", "2023-01-02", "1901"),
-        ("Bo", "1990-02-03", "30", "2020-03-04", "1950"),
-        ("Cy", "1971-05-06", "50", "2021-03-04", "1920"),
-    ],
-)
+from tests.crag.test_query_directions import PEOPLE
 
 
 @pytest.mark.parametrize(

@@ -168,6 +168,34 @@ def test_a_trusted_query_is_taken_as_it_is(scale: Scale | None, value: str) -> N
     assert found and found[0].computation.value == value
 
 
+@pytest.mark.parametrize(
+    ("question", "is_asked"),
+    [
+        ("Where does the Noctule nap?", False),
+        ("Which beasts nap?", True),
+        ("Who is the weariest of all?", True),
+        ("Dove dorme il pipistrello Noctule durante il giorno?", True),
+    ],
+)
+def test_a_model_is_asked_of_prose_only_if_a_question_goes_over_rows(
+    question: str, *, is_asked: bool
+) -> None:
+    state, rows = asked(question, (OF_NOCTULE, 0.95))
+    state = replace(state, adapters=replace(state.adapters, reads_all_languages=True))
+    prose = replace(rows[0], text="Bats sleep for long.", start=5, end=9, score=0.3)
+    drained(compute_unsure(state, [prose, *rows]))
+    model = state.adapters.query_model
+    assert isinstance(model, ScriptedQueries) and bool(model.prompts) is is_asked
+
+
+@pytest.mark.parametrize(("row", "is_asked"), [(True, True), (False, False)])
+def test_where_nothing_was_kept_the_nearest_passage_tells(row: bool, *, is_asked: bool) -> None:
+    state, _ = asked("And the nap of our grey bat?", (OF_NAME, 0.9))
+    nearest = passages(BATS)[0] if row else replace(passages(BATS)[0], blocks=())
+    state.grades = [Grade(Hit(nearest, 1.0), Verdict.NO, 0.04)]
+    assert (drained(compute_unsure(state, []))[1] is not None) is is_asked
+
+
 def test_words_that_were_left_out_are_named_unless_the_model_agrees() -> None:
     for probability, are_named in ((0.1, True), (0.4, False)):
         state, rows = asked(SPECIES, (IN_TREES, probability))

@@ -7,6 +7,9 @@ import re
 from localcrag.crag.table_answers.french_wording import FRENCH
 from localcrag.crag.table_answers.german_wording import GERMAN
 from localcrag.crag.table_answers.spanish_wording import SPANISH
+from localcrag.languages import language_of
+
+_KNOWN = frozenset({"en", "de", "fr", "es"})
 
 _OVER_ROWS = re.compile(
     r"\b(?:le|la|les) (?:plus|moins)\b|\bcombien (?:de (?!temps\b)|d['’])|\ben moyenne\b|\bau total\b"
@@ -32,3 +35,8 @@ def in_english(question: str) -> str:
 def asks_over_rows(question: str) -> bool:
     """Whether a question in another language asks for the most, for an average, or how many there are."""
     return _OVER_ROWS.search(question) is not None
+
+
+def is_in_known_wording(question: str) -> bool:
+    """Whether a question is in a language whose words for counting and comparing are known, or in none."""
+    return language_of(question, "en") in _KNOWN
