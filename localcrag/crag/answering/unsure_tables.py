@@ -18,7 +18,7 @@ from localcrag.crag.refinement.strip_kinds import cells_of, is_row
 from localcrag.crag.rows.spelled_rows import is_spelled_in
 from localcrag.crag.state import ComputedAnswer, QuestionState
 from localcrag.crag.table_answers.foreign_wording import is_in_known_wording
-from localcrag.crag.table_answers.list_questions import asks_for_list
+from localcrag.crag.table_answers.list_questions import asks_for_extreme, asks_for_list
 from localcrag.crag.table_answers.spelled_values import SEXES
 from localcrag.crag.table_answers.table_values import root, roots
 from localcrag.crag.table_answers.table_vocabulary import SUPERLATIVES
@@ -205,7 +205,9 @@ def _may_go_over_rows(state: QuestionState, kept: Sequence[Strip]) -> bool:
     query answered, one was none of these, and wrongly answered; of 115 others 50 need no query so.
     """
     question = state.question
-    if asks_over_table(question) or asks_for_list(question) or not is_in_known_wording(question):
+    if any(asks(question) for asks in (asks_over_table, asks_for_list, asks_for_extreme)):
+        return True
+    if not is_in_known_wording(question):
         return True
     if (best := _best(kept)) is not None:
         return is_row(best)

@@ -36,7 +36,8 @@ _BEFORE_WHICH = re.compile(
 """What says of the things that are to be named how they are meant: "in which years"."""
 _OF_THEM = re.compile(r"^(\W*(?:which|what)) of (?:the|these|those|our|my|all(?: the)?) ", re.IGNORECASE)
 _EXTREME = re.compile(
-    r"\bthe (?!(?:rest|west|northwest|southwest|guest|forest|test|harvest)\b)[\w-]+(?:est|most)\b"
+    r"\b(?:the|our|my|their|its|his|her)"
+    r" (?!(?:rest|west|northwest|southwest|guest|forest|test|harvest|nest|request|interest)\b)[\w-]+(?:est|most)\b"
 )
 """The first of an order, also of such as no column of a table is known for: "the busiest"."""
 _COMPARED = re.compile(r"\b(?:than|between) [€$£]?\d", re.IGNORECASE)
@@ -86,6 +87,12 @@ def compares_with_number(question: str) -> bool:
     """Whether a question compares what it asks for with a number: "more than 70 goals", "older than 40"."""
     plain = with_plain_wording(in_english(question))
     return bool(number_conditions(tokens_of(plain))) or _COMPARED.search(plain) is not None
+
+
+def asks_for_extreme(question: str) -> bool:
+    """Whether a question has a superlative: "our thirstiest machine"."""
+    plain = in_english(question)
+    return _asks_for_first(plain, tokens_of(with_plain_wording(plain)))
 
 
 def _asks_for_first(question: str, tokens: Sequence[QuestionToken]) -> bool:
