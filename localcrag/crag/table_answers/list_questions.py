@@ -36,8 +36,8 @@ _BEFORE_WHICH = re.compile(
 """What says of the things that are to be named how they are meant: "in which years"."""
 _OF_THEM = re.compile(r"^(\W*(?:which|what)) of (?:the|these|those|our|my|all(?: the)?) ", re.IGNORECASE)
 _EXTREME = re.compile(
-    r"\b(?:the|our|my|their|its|his|her)"
-    r" (?!(?:rest|west|northwest|southwest|guest|forest|test|harvest|nest|request|interest)\b)[\w-]+(?:est|most)\b"
+    r"\b(?:the|our|my|their|its|his|her) (?!(?:rest|west|northwest|southwest|guest|forest|test|harvest|nest"
+    r"|request|interest)\b)[\w-]+(?:est|most)\b"
 )
 """The first of an order, also of such as no column of a table is known for: "the busiest"."""
 _COMPARED = re.compile(r"\b(?:than|between) [€$£]?\d", re.IGNORECASE)
