@@ -10,6 +10,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
 from itertools import pairwise, zip_longest
 
 from localcrag.documents.table_grid import GridRow
@@ -29,6 +30,8 @@ _NUMBER = re.compile(r"[-+]?[\d.,:/\s%€$£-]*\d[\d.,:/\s%€$£-]*$")
 _VALUE = re.compile(r"[^\w]*(?:[A-Z]{3} )?\d")
 """How a number with its unit begins, or a date."""
 _DATE = re.compile(r"((?:19|20)\d\d)(?:-(\d\d)-\d\d)?$")
+_ISO_CHARACTERS = len("2024-11-01")
+_STEPS_OF_DAYS = (1, 7, 14)
 _TIME = re.compile(r"(?:[01]?\d|2[0-4])(?:[:.h]|(?= ?[ap]\.?m))(?:[0-5]\d)?(?:\D.*)?$")
 """A time, and what may stand behind it: "05:46", "17.10", "9 am", "06:25 a"."""
 _MULTIPLE = re.compile(r"\W*1(?:0{1,2}|(?=[., ]?000))(?:[., ]?000)*\b(?!\W*\d)")
@@ -202,13 +205,24 @@ def _unit(cell: str) -> str:
 
 
 def _is_series(row: GridRow, following: GridRow, numbers: Sequence[int]) -> bool:
-    """Whether the numbers of a row are years or dates that count up or down, above other values."""
+    """Whether the numbers of a row are years, months or days that count up or down, above other values."""
     dates = [_DATE.match(row.cells[i]) for i in numbers]
-    months = [12 * int(date[1]) + int(date[2] or 0) for date in dates if date]
+    months = [12 * int(each[1]) + int(each[2] or 0) for each in dates if each]
     steps = {after - before for before, after in pairwise(months)}
     even = len(months) == len(numbers) and len(steps) == 1 and abs(steps.pop()) in (1, 3, 6, 12)
+    even = even or _are_days_in_a_row([row.cells[i] for i in numbers])
     below = [following.cells[i] for i in numbers if i < len(following.cells)]
     return even and any(below) and not any(map(_DATE.match, below))
+
+
+def _are_days_in_a_row(cells: Sequence[str]) -> bool:
+    """Whether cells are the days of a roster, one after the other or week by week."""
+    try:
+        days = [date.fromisoformat(cell).toordinal() for cell in cells if len(cell) == _ISO_CHARACTERS]
+    except ValueError:
+        return False
+    steps = {after - before for before, after in pairwise(days)}
+    return len(days) == len(cells) and len(steps) == 1 and steps.pop() in _STEPS_OF_DAYS
 
 
 def _are_numbered(row: GridRow, below: Sequence[GridRow], numbers: Sequence[int]) -> bool:

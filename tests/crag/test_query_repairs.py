@@ -305,3 +305,11 @@ def test_what_a_question_excepts_is_left_out(question: str, conditions: str) -> 
     query = parsed_query(f'SELECT "who" WHERE "state" = \'closed\' {last}')
     assert query is not None
     assert str(surely_repaired(query, table, question)) == f'SELECT "who" WHERE {conditions} {last}'
+
+
+def test_a_group_is_named_by_what_its_rows_have_in_common() -> None:
+    order = 'GROUP BY "Rep" ORDER BY AVG("Stars") DESC LIMIT 1'
+    for written, meant in (('"Park"', '"Rep"'), ('"Rep"', '"Rep"'), ('"Park", "Rep"', '"Park", "Rep"')):
+        query = parsed_query(f"SELECT {written} {order}")
+        assert query is not None
+        assert str(surely_repaired(query, VISITS, "Whose parks have it?")) == f"SELECT {meant} {order}"

@@ -172,6 +172,7 @@ def test_a_trusted_query_is_taken_as_it_is(scale: Scale | None, value: str) -> N
     ("question", "is_asked"),
     [
         ("Where does the Noctule nap?", False),
+        ("In how many roosts did nobody nap?", True),
         ("Which beasts nap?", True),
         ("Who is the weariest of all?", True),
         ("Dove dorme il pipistrello Noctule durante il giorno?", True),

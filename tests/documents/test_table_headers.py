@@ -596,6 +596,21 @@ def test_what_is_told_above_a_table_is_no_header(gap: Sequence[list[str]]) -> No
     ]
 
 
+@pytest.mark.parametrize(
+    ("days", "is_header"),
+    [
+        (["2024-11-29", "2024-11-30", "2024-12-01"], True),
+        (["2024-11-04", "2024-11-11", "2024-11-18"], True),
+        (["2024-11-04", "2024-11-06", "2024-11-11"], False),
+        (["2024-11-04", "2024-11-31", "2024-12-01"], False),
+    ],
+)
+def test_days_in_a_row_are_the_header_of_a_roster(days: Sequence[str], *, is_header: bool) -> None:
+    rows = [["Name", *days], ["Ann Lee", "E", "N", "O"], ["Bo Hay", "N", "N", "E"]]
+    found = found_header(list(plain_rows(rows)))
+    assert (found is not None and found.names == ["Name", *days]) is is_header
+
+
 def test_long_names_that_reach_down_beside_merged_ones_are_a_header_of_two_lines() -> None:
     upper = GridRow(1, ["Type of grave", "Fee for the whole period (€)", "", "Longer"], {1: 2})
     lower = GridRow(2, ["Type of grave", "old part", "woodland", "Longer"], from_above=frozenset({0, 3}))

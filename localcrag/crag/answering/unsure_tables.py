@@ -13,7 +13,8 @@ from localcrag.crag.answering.aggregation import has_rows
 from localcrag.crag.answering.presumed_tables import presumed
 from localcrag.crag.answering.queried_tables import QueriedTable, queried
 from localcrag.crag.answering.query_answers import is_lookup, lists_rows
-from localcrag.crag.doubts.sureness import asks_over_table
+from localcrag.crag.doubts.expected_answers import asks_for_units
+from localcrag.crag.doubts.sureness import COUNT_ASKED, asks_over_table
 from localcrag.crag.refinement.strip_kinds import cells_of, is_row
 from localcrag.crag.rows.spelled_rows import is_spelled_in
 from localcrag.crag.state import ComputedAnswer, QuestionState
@@ -199,7 +200,7 @@ def _read(state: QuestionState, rows: Sequence[Strip]) -> QueriedTable | None:
 
 
 def _may_go_over_rows(state: QuestionState, kept: Sequence[Strip]) -> bool:
-    """Whether a table may answer: its question goes over rows or asks for a list, or a row was found best.
+    """Whether a table may answer: its question counts, goes over rows or asks for a list, or a row is best.
 
     In languages whose words for that are not known, any question may. Of 220 questions over real files that a
     query answered, one was none of these, and wrongly answered; of 115 others 50 need no query so.
@@ -207,7 +208,8 @@ def _may_go_over_rows(state: QuestionState, kept: Sequence[Strip]) -> bool:
     question = state.question
     if any(asks(question) for asks in (asks_over_table, asks_for_list, asks_for_extreme)):
         return True
-    if not is_in_known_wording(question):
+    is_counting = COUNT_ASKED.search(question) is not None and not asks_for_units(question)
+    if is_counting or not is_in_known_wording(question):
         return True
     if (best := _best(kept)) is not None:
         return is_row(best)

@@ -113,6 +113,11 @@ _ASKS = re.compile(
 """How a text asks something, which is whoever asked it."""
 
 
+def asks_for_units(question: str) -> bool:
+    """Whether a question asks for a number of units: "how many days", "how many litres"."""
+    return _UNITS_ASKED.search(question) is not None
+
+
 def lacks_expected(question: str, kept: Sequence[Strip]) -> bool:
     """Whether a question asks for something of a type of which the strips near the best one have nothing.
 
@@ -127,7 +132,7 @@ def lacks_expected(question: str, kept: Sequence[Strip]) -> bool:
     if lacks_quantity(question, kept):
         return True
     near = near_best(kept, NEAR_SHARE)
-    if _UNITS_ASKED.search(question) and not any(map(_tells_amount, near)):
+    if asks_for_units(question) and not any(map(_tells_amount, near)):
         return True
     if _DAY_ASKED.match(question.strip()) and not any(map(_tells_when, near)):
         return True

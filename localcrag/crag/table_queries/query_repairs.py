@@ -63,7 +63,16 @@ def repaired(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
 def surely_repaired(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
     """A query with what the words of a question leave no doubt of, however sure the model is of it."""
     query = without_left_out(with_share(directed(query, table, question), table, question), table, question)
-    return with_unnamed(query, table)
+    return with_unnamed(with_named_group(query), table)
+
+
+def with_named_group(query: TableQuery) -> TableQuery:
+    """A query that names each group by what its rows have in common, and not by other cells of these."""
+    first, *others = query.targets
+    if not query.group or query.period or first.function or first.expression is None:
+        return query
+    named = Target("", ColumnExpression(query.group))
+    return query if first == named or named in others else replace(query, targets=(named, *others))
 
 
 def without_left_out(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
