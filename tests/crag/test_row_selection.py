@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import inf
 
+import pytest
+
+from localcrag.crag.questions.query_terms import stem
 from localcrag.crag.refinement.knowledge_strips import strips
 from localcrag.crag.refinement.strip_windows import windows
+from localcrag.crag.rows.named_cells import bounds_of
 from localcrag.crag.rows.row_selection import (
     narrowed_to_rows,
     of_the_day,
@@ -67,6 +72,29 @@ def test_in_the_place_of_rows_of_other_ranges_stands_the_row_that_the_number_is_
     assert [strip.text for strip in found] == [between.text]
     assert with_row_in_range([high, low], "What do 300 litres cost?") == [high, low]
     assert with_row_in_range([high, low], "What does a litre cost?") == [high, low]
+
+
+def test_of_two_numbers_the_one_with_the_unit_of_the_rows_tells_their_range() -> None:
+    doses = (("under 50 kg", 2500), ("50–99 kg", 3500), ("100–149 kg", 5000), ("150 kg or more", 7500))
+    rows = [f"Weight: {weight} · Dose / eGFR 15–30: {dose}" for weight, dose in doses]
+    cut = strips(structured(*((BlockKind.ROW, row) for row in rows)))
+    question = "What is the dose for a patient of 75 kg with an eGFR of 20?"
+    assert [strip.text for strip in with_row_in_range([cut[3], cut[2]], question)] == [rows[1]]
+
+
+@pytest.mark.parametrize(
+    ("cell", "bounds"),
+    [
+        ("150 kg or more", (150, inf, "kg")),
+        ("200+", (200, inf, "")),
+        ("12 or under", (-inf, 12, "")),
+        ("65 Jahre und mehr", (65, inf, stem("Jahre"))),
+        ("more than 5 years", (5, inf, stem("years"))),
+        ("150 kg", None),
+    ],
+)
+def test_from_which_number_to_which_a_cell_holds(cell: str, bounds: tuple[float, float, str] | None) -> None:
+    assert bounds_of(cell) == bounds
 
 
 def test_in_the_place_of_rows_that_are_not_named_stands_the_row_that_is() -> None:

@@ -86,6 +86,13 @@ _BOUND = re.compile(
     re.IGNORECASE,
 )
 """A cell that says up to which number a row holds, or from which on: "More than 5 years"."""
+_BOUND_BEHIND = re.compile(
+    r"(?P<bound>\d+(?:[.,]\d+)?) ?(?P<unit>[^\W\d]{1,12}?)?"
+    r"(?:\+| (?:or|and|oder|und) (?:(?P<below>less|fewer|under|below|younger|weniger|darunter)"
+    r"|more|over|above|older|mehr|darüber))",
+    re.IGNORECASE,
+)
+"""The same with what it says behind the number: "150 kg or more"."""
 _COSTS = terms("price cost fee fare charge")
 """Words that ask what something costs."""
 _MEASURE = re.compile(
@@ -322,7 +329,7 @@ def bounds_of(value: str) -> tuple[float, float, str] | None:
     if between := _RANGE.fullmatch(value):
         low, high = (float(between[bound].replace(",", ".")) for bound in ("low", "high"))
         return low, high, stem(between["unit"] or "")
-    if limit := _BOUND.fullmatch(value):
+    if limit := _BOUND.fullmatch(value) or _BOUND_BEHIND.fullmatch(value):
         bound = float(limit["bound"].replace(",", "."))
         return (
             (-inf, bound, stem(limit["unit"] or ""))

@@ -42,6 +42,7 @@ _ORDINAL = re.compile(rf"\b(?:(\d+)(?:st|nd|rd|th)|{'|'.join(ORDINALS.split())})
 _ROW_NUMBER = re.compile(r"\d+(?:\.\d+)*(?:[-.)]? |-)(?=[^\W\d])")
 """The number in front of the name of a row: "2 Levelling"."""
 _PARTICIPLE = re.compile(r"\b[^\W\d_]{3,}ed\b", re.IGNORECASE)
+_UNIT_BEHIND = re.compile(r"[ -]?([^\W\d_]+)")
 _NEXT = re.compile(r"\b(?:next|still (?:due|open)|nächste[rnms]?|prochaine?s?|próxim[oa]s?)\b", re.IGNORECASE)
 """How a question asks for what is to come."""
 
@@ -115,7 +116,8 @@ def with_row_in_range(kept: Sequence[Strip], question: str) -> list[Strip]:
     Of "up to 50" and "over 200" none is what 120 litres cost, but the row "51 to 200" between them is.
     """
     numbers = asked_numbers(question)
-    if not numbers or any(is_within_range(question, *at, strip.text) for at in numbers for strip in kept):
+    told = list(map(_values_of, kept))
+    if not numbers or any(is_within_range(question, *at, text) for at in numbers for text in told):
         return list(kept)
     others = defaultdict[str, list[Strip]](list)
     for strip in kept:
@@ -124,13 +126,14 @@ def with_row_in_range(kept: Sequence[Strip], question: str) -> list[Strip]:
     left = list(kept)
     for rows in others.values():
         columns = {first_cell(row)[0] for row in rows}
+        own = _with_unit_of(rows, numbers, question)
         between = [
             row
             for row in strips(rows[0].passage)
             if is_row(row)
             and _limits(row) is not None
             and first_cell(row)[0] in columns
-            and any(is_within_range(question, *at, cells_of(row)[0]) for at in numbers)
+            and any(is_within_range(question, *at, cells_of(row)[0]) for at in own)
         ]
         if len(between) == 1:
             (row,) = between
@@ -139,6 +142,31 @@ def with_row_in_range(kept: Sequence[Strip], question: str) -> list[Strip]:
             left = [strip for strip in left if strip not in rows]
             left.insert(at, strip_at(row.passage, row.start, row.end, best))
     return left
+
+
+def _values_of(strip: Strip) -> str:
+    """The text of a strip; of a row without names of columns that are ranges: "eGFR 15–30" is of all rows."""
+    if not is_row(strip):
+        return strip.text
+    cells = map(named_cell, cells_of(strip))
+    return " · ".join(value if NUMBER.search(column) else f"{column}: {value}" for column, value in cells)
+
+
+def _with_unit_of(
+    rows: Sequence[Strip], numbers: Sequence[tuple[int, int]], question: str
+) -> list[tuple[int, int]]:
+    """Those of the numbers of a question that have a unit of the first cells of rows; all if none has.
+
+    Of "75 kg with an eGFR of 20" the weight is the one that rows for weights are of.
+    """
+    units = set[str]().union(*(terms_within(" ".join(first_cell(row))) for row in rows))
+    behind = [_UNIT_BEHIND.match(question, end) for _, end in numbers]
+    own = [
+        at
+        for at, unit in zip(numbers, behind, strict=True)
+        if unit is not None and terms_within(unit[1]) & units
+    ]
+    return own or list(numbers)
 
 
 def with_named_row(kept: Sequence[Strip], question: str) -> list[Strip]:
