@@ -73,3 +73,19 @@ def test_the_codes_of_shifts_are_those_of_the_legend(question: str, names: str |
     assert form is not None
     found = [aggregated(match) for match in form.matches(tables_of([whole]))]
     assert [each.computation.value for each in found if each] == ([names] if names else [])
+
+
+def test_a_legend_in_another_passage_of_the_document_tells_what_codes_mean() -> None:
+    rows = [f"Name: {name} · 2024-11-01: {a} · 2024-11-02: {b} · 2024-11-03: E" for name, a, b in (
+        ("Ada", "N", "O"), ("Ben", "E", "N"), ("Cleo", "N", "A"))]  # fmt: skip
+    text = "E = early 07:00–15:00, N = night 21:00–07:30, O = off, A = annual leave"
+    (passage,) = passages(rows)
+    block = Block(BlockKind.PARAGRAPH, 0, len(text))
+    legend = replace(passage, id="legend", text=text, end=len(text), start=0, blocks=(block,))
+    form = roster_question("Who has the night shift on 1 November 2024?")
+    assert form is not None
+    tables = tables_of(passages(rows))
+    assert not list(form.matches(tables))
+    (match,) = replace(form, beside=(legend,)).matches(tables)
+    found = aggregated(match)
+    assert found is not None and found.computation.value == "Ada; Cleo" and match.loose

@@ -29,6 +29,7 @@ from localcrag.crag.answering.computed_rows import (
 from localcrag.crag.answering.group_results import grouped_rows, share_of
 from localcrag.crag.refinement.recomposition import numbered
 from localcrag.crag.state import ComputedAnswer, Outcome, QuestionState
+from localcrag.crag.table_answers.day_rosters import RosterQuestion
 from localcrag.crag.table_answers.document_matches import document_matches, is_told_by_cells
 from localcrag.crag.table_answers.lookup_questions import LookupQuestion
 from localcrag.crag.table_answers.parsed_tables import ParsedRow
@@ -87,6 +88,8 @@ def compute(
     passages = state.adapters.store.passages(documents, limit=MAX_PASSAGES + 1) if documents else []
     if isinstance(question, TableQuestion):
         question = replace(question, beside=[hit.passage for hit in found] + list(passages))
+    elif isinstance(question, RosterQuestion):
+        question = replace(question, beside=passages)
     near = {hit.passage.source for hit in found[: state.options.passages] if has_rows(hit.passage)}
     answers: dict[tuple[object, ...], tuple[ComputedAnswer, bool, bool]] = {}
     for source, group in groupby(passages, key=lambda passage: passage.source):

@@ -35,7 +35,7 @@ from localcrag.crag.table_answers.table_values import (
     word_list,
 )
 from localcrag.crag.table_answers.table_vocabulary import FUNCTION_WORDS, PERSONS
-from localcrag.types import Aggregate
+from localcrag.types import Aggregate, Passage
 
 MIN_DAYS = 3
 """The fewest columns of days that a roster has."""
@@ -58,10 +58,14 @@ _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 
 @dataclass(frozen=True, slots=True)
 class RosterQuestion:
-    """A question for who is where on a day: its days as figures, and what else it says."""
+    """A question for who is where on a day: its days as figures, and what else it says.
+
+    ``beside`` are passages that may have a legend of the codes of a roster.
+    """
 
     days: frozenset[str]
     said: tuple[str, ...]
+    beside: Sequence[Passage] = ()
 
     def matches(self, tables: Sequence[ParsedTable]) -> Iterator[TableMatch]:
         """How the rosters among the tables of a document answer."""
@@ -74,7 +78,7 @@ class RosterQuestion:
         if not column or not _may_be_in(table, self.days):
             return None
         cells = [cell.strip() for cell in table.cells(column)]
-        found = _meant(self.said, cells, table)
+        found = _meant(self.said, cells, table, self.beside)
         if found is None:
             return None
         shown, rows, loose = found
@@ -128,7 +132,7 @@ def _may_be_in(table: ParsedTable, days: frozenset[str]) -> bool:
 
 
 def _meant(
-    said: Sequence[str], cells: Sequence[str], table: ParsedTable
+    said: Sequence[str], cells: Sequence[str], table: ParsedTable, beside: Sequence[Passage]
 ) -> tuple[str, list[int], bool] | None:
     """What the cells that are meant have, their rows, and whether that is to be checked.
 
@@ -148,7 +152,7 @@ def _meant(
             for is_code in (False, True):
                 shown = "".join(word[0] for word in words) if is_code else " ".join(words)
                 rows = [at for at, cell in enumerate(cells) if _begins(cell, shown, exact=is_code)]
-                if not rows and not is_code and (code := _code_of(words, cells, table)):
+                if not rows and not is_code and (code := _code_of(words, cells, table, beside)):
                     return code, [at for at, cell in enumerate(cells) if cell == code], True
                 if rows and (not is_code or _is_one_code(shown, words, table)):
                     return shown if is_code else cells[rows[0]], rows, is_code
@@ -163,10 +167,13 @@ def _meant(
     return ("a time", timed, True) if timed else ("an entry", there, True)
 
 
-def _code_of(words: Sequence[str], cells: Sequence[str], table: ParsedTable) -> str:
+def _code_of(
+    words: Sequence[str], cells: Sequence[str], table: ParsedTable, beside: Sequence[Passage]
+) -> str:
     """The code in a column that a legend beside the table explains with some words; "" if there is none."""
     codes = {cell for cell in cells if _SHORT_CODE.fullmatch(cell)}
-    passages = list({row.strip.passage.id: row.strip.passage for row in table.rows}.values())
+    of_rows = (row.strip.passage for row in table.rows)
+    passages = list({passage.id: passage for passage in (*of_rows, *beside)}.values())
     told = meanings_of(table, "", codes, passages) if codes else ()
     said = {root(word) for word in words}
     found = {
