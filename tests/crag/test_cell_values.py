@@ -59,6 +59,21 @@ def test_what_may_be_another_day_is_none(cells: list[str]) -> None:
     assert column_values(cells).kind is ColumnKind.TEXT
 
 
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [
+        (["03.2025", "10.2025", "04.2026"], ColumnKind.DATE),
+        (["10.2025", "11.2026"], ColumnKind.DATE),
+        (["3/2025", "10/2025"], ColumnKind.DATE),
+        (["10.2025", "11.2350"], ColumnKind.NUMBER),
+        (["0.1999", "2.2018"], ColumnKind.NUMBER),
+        (["03.2025", "13.2025"], ColumnKind.TEXT),
+    ],
+)
+def test_a_month_of_an_expiry_is_a_date(cells: list[str], kind: ColumnKind) -> None:
+    assert column_values(cells).kind is kind
+
+
 def test_months_may_stand_behind_their_years() -> None:
     found = column_values(["2009 Mar", "2009 Apr", "2010 Mar"])
     assert (found.kind, found.values[0]) == (ColumnKind.DATE, date(2009, 3, 1))

@@ -33,7 +33,9 @@ _MIN_MONTHS = 4
 _MONTH_ONLY = re.compile(
     r"(?P<name>[^\W\d_]{3,10})\.? (?P<of>\d{4})"
     r"|(?P<year>\d{4})(?:-(?P<month>\d{2})| (?P<named>[^\W\d_]{3,10})\.?)"
+    r"|(?P<number>0?[1-9]|1[0-2])[./](?P<behind>(?:19|20)\d\d)"
 )
+"""A month of a year: "Mar 2025", "2025-03", "03.2025" as an expiry is printed."""
 _SPAN = re.compile(r"(?P<begin>\d{4}-\d\d-\d\d(?: \d\d:\d\d)?) to \d[\d: -]*(?: .{1,40})?")
 """When something begins and ends, as the events of a calendar are read."""
 _LATEST_SHORT_YEAR = 68
@@ -93,8 +95,8 @@ def _date(text: str, *, day_first: bool) -> tuple[bool, date]:
     """Whether a cell tells no more than a month, and its date; raises ValueError or KeyError for no date."""
     if match := _MONTH_ONLY.fullmatch(text):
         name = match["name"] or match["named"]
-        month = MONTHS[name.casefold()] if name else int(match["month"])
-        return True, date(int(match["of"] or match["year"]), month, 1)
+        month = MONTHS[name.casefold()] if name else int(match["month"] or match["number"])
+        return True, date(int(match["of"] or match["year"] or match["behind"]), month, 1)
     if match := _SLASHED.fullmatch(text):
         first, second = int(match["first"]), int(match["second"] or match["dashed"])
         day, month = (first, second) if day_first else (second, first)
