@@ -9,7 +9,12 @@ import pytest
 from localcrag.crag.answering.queried_tables import QueriedTable, answered_by, read_query
 from localcrag.crag.answering.query_answers import MAX_LINES
 from localcrag.crag.answering.unsure_tables import compute_unsure
-from localcrag.crag.table_answers.list_questions import asks_for_list, compares_with_number, kind_listed
+from localcrag.crag.table_answers.list_questions import (
+    asks_for_all,
+    asks_for_list,
+    compares_with_number,
+    kind_listed,
+)
 from localcrag.crag.table_answers.parsed_tables import tables_of
 from localcrag.crag.table_answers.question_words import with_plain_wording
 from tests.crag.test_aggregation import passages
@@ -89,6 +94,13 @@ def test_a_number_that_is_compared_with_is_known(question: str, *, compares: boo
 )
 def test_numbers_are_asked_for_in_one_wording(question: str, plain: str) -> None:
     assert with_plain_wording(question) == plain
+
+
+def test_all_of_a_kind_are_bidden_for() -> None:
+    assert asks_for_all("List all the stops in the timetable that take cash.")
+    assert asks_for_all("Could you please name every station?") is False, "of one kind, in the singular"
+    assert not asks_for_all("List the stops in the timetable.")
+    assert not asks_for_all("Which stops take all of it?")
 
 
 def test_the_kind_of_what_is_listed_is_named() -> None:

@@ -406,6 +406,7 @@ def test_a_row_of_a_list_is_to_be_checked_if_another_one_has_its_cell() -> None:
     for question, at, doubtful in (
         ("Which clubs are from Wales?", 0, True),
         ("Which clubs are from Kent?", 2, False),
+        ("List all the clubs from Kent.", 2, True),
         ("Where from Wales is it?", 0, False),
     ):
         state = QuestionState(world.adapters, world.options, question, question, None)

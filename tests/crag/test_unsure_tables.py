@@ -45,6 +45,7 @@ NAP = "How long a nap has the Noctule?"
 OF_NOCTULE = 'SELECT "sleep_total" WHERE "name" = \'Noctule\''
 OF_GREY_BAT = 'SELECT "sleep_total" WHERE "roost" = \'cave\''
 OF_GREY, OF_NAME = "How long a nap has the Grey bat?", 'SELECT "sleep_total" WHERE "name" = \'Grey bat\''
+OF_HOURS, BY_HOURS = "Whose nap has 19.9 hours?", 'SELECT "name" WHERE "sleep_total" = 19.9'
 IN_TWO_ROWS = 'SELECT "sleep_total" WHERE "roost" = \'tree\''
 OF_ONE_ROW = 'SELECT SUM("sleep_total") WHERE "roost" = \'cave\''
 
@@ -126,7 +127,10 @@ def asked(
         pytest.param(NAP, (OF_GREY_BAT, 0.8), None, False, id="a look-up of another row"),
         pytest.param(OF_GREY, (OF_NAME, 0.8), "19.1", False, id="a look-up of one that is spelled"),
         pytest.param(OF_GREY, (OF_NAME, 0.95), "19.1", True, id="the same, sure"),
-        pytest.param(OF_GREY, (OF_NAME, 0.7), None, False, id="the same, improbable"),
+        pytest.param(OF_GREY, (OF_NAME, 0.5), "19.1", False, id="the same, less probable"),
+        pytest.param(OF_GREY, (OF_NAME, 0.35), None, False, id="the same, improbable"),
+        pytest.param(OF_HOURS, (BY_HOURS, 0.7), "Serotine", False, id="a look-up by a number"),
+        pytest.param(OF_HOURS, (BY_HOURS, 0.5), None, False, id="the same, improbable"),
         pytest.param(
             "Wie viele Arten der Erhebung leben in einem tree?", (IN_TREES, 0.9), "2", False, id="German"
         ),
@@ -238,7 +242,7 @@ def test_what_rules_computed_is_confirmed_by_the_same_rows(
 
 
 @pytest.mark.parametrize(
-    ("written", "value"), [((OF_NAME, 0.85), "19.1"), ((OF_NAME, 0.7), None), ((IN_TWO_ROWS, 0.9), None)]
+    ("written", "value"), [((OF_NAME, 0.5), "19.1"), ((OF_NAME, 0.35), None), ((IN_TWO_ROWS, 0.9), None)]
 )
 def test_where_nothing_was_found_the_one_row_of_a_likely_query_is_shown(
     written: tuple[str, float], value: str | None

@@ -29,7 +29,7 @@ from localcrag.crag.refinement.strip_kinds import cells_of, first_cell, is_row, 
 from localcrag.crag.rows.row_lookup import is_one_of_many, is_one_of_several, tells_no_count
 from localcrag.crag.state import QuestionState
 from localcrag.crag.table_answers.foreign_wording import asks_over_rows
-from localcrag.crag.table_answers.list_questions import asks_for_list, compares_with_number
+from localcrag.crag.table_answers.list_questions import asks_for_all, asks_for_list, compares_with_number
 from localcrag.crag.table_answers.lookup_questions import asks_over_groups
 from localcrag.crag.table_answers.table_questions import asks_for_rows
 from localcrag.crag.table_answers.total_wording import asks_for_total, asks_for_total_of_years
@@ -213,7 +213,9 @@ def _lists_rows(row: Strip, kept: Sequence[Strip], question: str) -> bool:
     """Whether a question asks for all rows that meet a number, or that have a cell which several have."""
     if not asks_for_list(question):
         return False
-    return compares_with_number(question) or is_one_of_several(question, row, kept)
+    if asks_for_all(question) or compares_with_number(question):
+        return True
+    return is_one_of_several(question, row, kept)
 
 
 def _are_rows(strip: Strip) -> bool:

@@ -30,6 +30,9 @@ _BIDDING = re.compile(
     re.IGNORECASE,
 )
 """How a question begins that bids to name things: "List all the", "Show me every"."""
+_ALL = re.compile(
+    r"^\W*(?:[\w']+ ){0,4}?(?:list|name|enumerate|show(?: me)?|give(?: me)?) (?:all|every)\b", re.IGNORECASE
+)
 _BEFORE_WHICH = re.compile(
     r"^\W*(?:at|by|during|for|from|in|of|on|to|under|with) (?=which\b|what\b)", re.IGNORECASE
 )
@@ -55,6 +58,11 @@ def asks_for_list(question: str) -> bool:
     if tokens and tokens[0].low == "who":
         return compares_with_number(question) and not _asks_for_first(question, tokens)
     return bool(kind_listed(question))
+
+
+def asks_for_all(question: str) -> bool:
+    """Whether a question bids to name all things of a kind, and not only those that something has."""
+    return _ALL.match(question) is not None and asks_for_list(question)
 
 
 def kind_listed(question: str) -> list[str]:
