@@ -83,6 +83,7 @@ _ZIM_START = re.compile(rb"(?:\xef\xbb\xbf)?Content-Type: text/x-zim-wiki[ \t]*[
 _ASCIIDOC_LINE = re.compile(rb"^(?:={1,6} \S|:[\w-]+:|\[\[)", re.MULTILINE)
 """A line by which AsciiDoc is told from keys, grids and other texts whose names end in ``.asc``, too."""
 _MAX_ASCIIDOC_PREAMBLE = 16_384
+_MAX_TABBED_SHARE = 0.2
 _CONTENT_LINES_START = re.compile(rb"\s*BEGIN:(?:(VCALENDAR)|VCARD)[ \t]*[\r\n]", re.IGNORECASE)
 _MAIL_START = re.compile(rb"[a-z][a-z-]*: ", re.IGNORECASE)
 _MAIL_HEADERS = (b"subject:", b"from:", b"date:")
@@ -105,6 +106,12 @@ def format_of(name: str, data: bytes, content_type: str = "") -> DocumentFormat:
     by_name = format_of_name(name)
     if by_name is DocumentFormat.ASCIIDOC and suffix_of(name) == "asc":
         by_name = by_name if _ASCIIDOC_LINE.search(data[:_MAX_ASCIIDOC_PREAMBLE]) else None
+    if (
+        suffix_of(name) == "tab"
+        and _has_no_tabs(data[:_MAX_ASCIIDOC_PREAMBLE])
+        and looks_like_settings(data[:4096])
+    ):
+        by_name = DocumentFormat.SETTINGS
     if by_name is DocumentFormat.XLS and not data.startswith((_OLE_SIGNATURE, *_OLD_WORKBOOK_STARTS)):
         by_name = None if _HTML_START.match(data[:4096]) else DocumentFormat.CSV
     by_signature = _signature(data, by_name)
@@ -113,6 +120,12 @@ def format_of(name: str, data: bytes, content_type: str = "") -> DocumentFormat:
     if by_name in _BY_SIGNATURE_ALONE and by_name is not DocumentFormat.XLS:
         by_name = None
     return _format_of_content_type(content_type) or by_name or _format_of_content(data)
+
+
+def _has_no_tabs(start: bytes) -> bool:
+    """Whether hardly a line of a text has a tab, though its name says that it is a table."""
+    lines = start.splitlines()
+    return _MAX_TABBED_SHARE * len(lines) > sum(b"\t" in line for line in lines)
 
 
 def is_plain(name: str, start: bytes) -> bool:

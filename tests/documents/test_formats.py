@@ -250,6 +250,15 @@ def test_restructuredtext_headings(read: ReadFunction) -> None:
     assert headings(small, document) == ["Guide", "Guide > Dosage", "Guide > Dosage > Children"]
 
 
+def test_settings_whose_name_says_that_they_are_a_table(read: ReadFunction) -> None:
+    lines = [f"# How often passengers change, at most, part {n} of this remark." for n in range(5)]
+    document = read("simuconf.tab", "\n".join([*lines, "max_transfers = 9", "", "# Stops.", "stops = 2"]))
+    assert "max_transfers = 9" in document.pages[0].text and "·" not in document.pages[0].text
+    assert BlockKind.ROW not in [kind for kind, _, _ in blocks(document.pages[0])]
+    table = read("votes.tab", "# of 1984\n# by state\nstate\tvote\nUtah\t24\nOhio\t40\n")
+    assert "state: Utah · vote: 24" in table.pages[0].text
+
+
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
 def test_csv_rows_stand_alone(read: ReadFunction, delimiter: str) -> None:
     rows = [["name", "note"], ["Ann", '"a, b;\nc"'], ["Bob", ""], ["", ""], ["Cy", "x"]]
