@@ -181,9 +181,9 @@ def _listed_lines(
             first: dict[str, int] = {}
             for text, line in zip(told, lines, strict=True):
                 first.setdefault(text, line.rows[0])
-            figure = _compared_column(query) if len(first) == len(lines) else ""
+            others = _columns_beside(query, table) if len(first) == len(lines) else []
             listed = ", ".join(
-                f"{text}{_beside(table, figure, at)} {_mark(at, named)}" for text, at in first.items() if text
+                f"{text}{_beside(table, others, at)} {_mark(at, named)}" for text, at in first.items() if text
             )
             yield below_header(columns[0], f"{listed}{more}")
             return
@@ -199,16 +199,18 @@ def _listed_lines(
         yield more.strip()
 
 
-def _compared_column(query: TableQuery) -> str:
-    """The one column whose numbers a query compares and does not select; "" without one."""
-    compared = {each.column for each in query.conditions if each.operator in COMPARING}
-    return compared.pop() if len(compared) == 1 and compared.isdisjoint(query.selected) else ""
+def _columns_beside(query: TableQuery, table: QueryTable) -> list[str]:
+    """What is shown beside each cell of a list: the names of codes, and the one column that is compared."""
+    (listed,) = query.selected
+    compared = {each.column for each in query.conditions if each.operator in COMPARING} - {listed}
+    columns = [table.naming_beside(listed), *(compared if len(compared) == 1 else ())]
+    return list(dict.fromkeys(filter(None, columns)))
 
 
-def _beside(table: QueryTable, column: str, at: int) -> str:
-    """A cell of a row in parentheses; "" without a column."""
-    cell = table.shown_cell(column, at) if column else ""
-    return f" ({cell})" if cell else ""
+def _beside(table: QueryTable, columns: Sequence[str], at: int) -> str:
+    """The cells of a row in parentheses; "" without any."""
+    cells = [cell for column in columns if (cell := table.shown_cell(column, at))]
+    return f" ({', '.join(cells)})" if cells else ""
 
 
 def _shown(query: TableQuery, line: ResultLine, table: QueryTable) -> list[str]:

@@ -25,14 +25,11 @@ from localcrag.crag.table_answers.table_vocabulary import SUPERLATIVES, TWO_WORD
 
 _BIDDING = re.compile(
     r"^\W*(?:(?:can|could|would) you )?(?:please )?(?:list|name|enumerate|show(?: me)?|give(?: me)?|tell me)"
-    r"(?: all(?: of)?| every)?(?: the| our| my| these| those)? (?!(?:what|how|when|where|who|why)\b)"
-    r"(?=(?P<noun>[^\W\d_][\w-]*(?: [\w-]+){0,2}))",
+    r"(?P<every> all(?: of)?| every)?(?: the| our| my| these| those)? (?!(?:what|how|when|where|who|why)\b)"
+    r"(?=[^\W\d_])",
     re.IGNORECASE,
 )
 """How a question begins that bids to name things: "List all the", "Show me every"."""
-_ALL = re.compile(
-    r"^\W*(?:[\w']+ ){0,4}?(?:list|name|enumerate|show(?: me)?|give(?: me)?) (?:all|every)\b", re.IGNORECASE
-)
 _BEFORE_WHICH = re.compile(
     r"^\W*(?:at|by|during|for|from|in|of|on|to|under|with) (?=which\b|what\b)", re.IGNORECASE
 )
@@ -61,8 +58,9 @@ def asks_for_list(question: str) -> bool:
 
 
 def asks_for_all(question: str) -> bool:
-    """Whether a question bids to name all things of a kind, and not only those that something has."""
-    return _ALL.match(question) is not None and asks_for_list(question)
+    """Whether a question bids to name all things of a kind: "list all the stops", "name every stop"."""
+    bidding = _BIDDING.match(_plain(question))
+    return bidding is not None and bidding["every"] is not None and asks_for_list(question)
 
 
 def kind_listed(question: str) -> list[str]:
@@ -78,12 +76,19 @@ def kind_listed(question: str) -> list[str]:
         return []  # "what lives in a tree" has its verb among these words
     is_several = any(is_plural(word) and not word.endswith("'s") for word in named)
     is_several = is_several or (words[0] == "which" and following in (["are"], ["were"], ["have"]))
+    bidding = _BIDDING.match(_plain(question))
+    is_several = is_several or (bidding is not None and bidding["every"] is not None)
     return named if is_several and _FIGURES.isdisjoint(map(root, named)) else []
+
+
+def _plain(question: str) -> str:
+    """A question in English and in the wording that tables are asked in."""
+    return with_plain_wording(in_english(question))
 
 
 def _tokens(question: str) -> list[QuestionToken]:
     """The words of a question that asks with "which", "what" or "who"; its comparisons are accounted for."""
-    plain = with_plain_wording(in_english(question))
+    plain = _plain(question)
     if bidding := _BIDDING.match(plain):
         plain = f"which {plain[bidding.end() :]}"
     tokens = tokens_of(_OF_THEM.sub(r"\1 ", _BEFORE_WHICH.sub("", plain)))
@@ -93,14 +98,14 @@ def _tokens(question: str) -> list[QuestionToken]:
 
 def compares_with_number(question: str) -> bool:
     """Whether a question compares what it asks for with a number: "more than 70 goals", "older than 40"."""
-    plain = with_plain_wording(in_english(question))
+    plain = _plain(question)
     return bool(number_conditions(tokens_of(plain))) or _COMPARED.search(plain) is not None
 
 
 def asks_for_extreme(question: str) -> bool:
     """Whether a question has a superlative: "our thirstiest machine"."""
-    plain = in_english(question)
-    return _asks_for_first(plain, tokens_of(with_plain_wording(plain)))
+    plain = _plain(question)
+    return _asks_for_first(plain, tokens_of(plain))
 
 
 def _asks_for_first(question: str, tokens: Sequence[QuestionToken]) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from localcrag.crag.table_answers.parsed_tables import ParsedRow, ParsedTable
 from localcrag.crag.table_answers.table_values import FLAGS, TEMPORAL, ColumnKind, column_values
 
-_CODE = re.compile(r"(?=\S*\d)[\w./-]{1,12}")
+ROW_CODE = re.compile(r"(?=\S*\d)[\w./-]{1,12}")
 """A cell that tells a row apart and does not name it: "K-116"."""
 _FIRST_NAME = re.compile(
     r"(?:first|given|fore)[\W_]?names?|names?[\W_](?:first|given)|vorname|prénom", re.IGNORECASE
@@ -18,7 +18,8 @@ _LAST_NAME = re.compile(
 )
 _NAMING = re.compile(r"(?:^|[\W_])name$", re.IGNORECASE)
 """The name of a column that names what the rows are: "Name", "team_name"."""
-_WORDS = re.compile(r"(?=.*[^\W\d_]{3})[^\W\d_][^·]{2,60}")
+NAME_IN_WORDS = re.compile(r"(?=.*[^\W\d_]{3})[^\W\d_][^·]{2,60}")
+"""A cell of words that may name a row: "Burst pipe"."""
 
 
 def row_name(table: ParsedTable, row: ParsedRow, column: str) -> str:
@@ -61,7 +62,7 @@ def naming_column(table: ParsedTable, rows: Sequence[ParsedRow]) -> str:
         return label
     for column in others:
         cells = [row.cells.get(column, "") for row in rows]
-        if len(set(cells)) == len(cells) > 1 and all(map(_WORDS.fullmatch, cells)):
+        if len(set(cells)) == len(cells) > 1 and all(map(NAME_IN_WORDS.fullmatch, cells)):
             return column
     return label
 
@@ -73,10 +74,12 @@ def shown_row(row: ParsedRow) -> str:
 def name_beside(table: ParsedTable, row: ParsedRow) -> str:
     """The name of a row whose first cell is only a code: its next cell of words, which few rows share."""
     label, *others = table.columns
-    if _CODE.fullmatch(row.cells.get(label, "")) is None:
+    if ROW_CODE.fullmatch(row.cells.get(label, "")) is None:
         return ""
     cells = ((column, row.cells.get(column, "")) for column in others)
-    worded = (column for column, cell in cells if _WORDS.fullmatch(cell) and cell.casefold() not in FLAGS)
+    worded = (
+        column for column, cell in cells if NAME_IN_WORDS.fullmatch(cell) and cell.casefold() not in FLAGS
+    )
     column = next((column for column in worded if _tells_apart(table.rows, column)), "")
     return row.cells[column] if column else ""
 

@@ -12,7 +12,7 @@ from functools import cached_property
 from textwrap import shorten
 
 from localcrag.crag.table_answers.parsed_tables import ParsedRow, ParsedTable
-from localcrag.crag.table_answers.row_labels import name_parts
+from localcrag.crag.table_answers.row_labels import NAME_IN_WORDS, ROW_CODE, name_parts
 from localcrag.crag.table_answers.table_totals import totals_of
 from localcrag.crag.table_answers.table_values import (
     ColumnKind,
@@ -175,6 +175,16 @@ class QueryTable:
         """A cell as an answer shows it; of a part of the name of a person the whole name: "Ann Lee"."""
         parts = self.name_parts if column in self.name_parts else (column,)
         return " ".join(" ".join(self.columns[part].cells[at].split()) for part in parts).strip()
+
+    def naming_beside(self, column: str) -> str:
+        """The column that names the rows if another one has only codes for them; "" of any other column.
+
+        It is the first of words which differ in more than half of the rows.
+        """
+        if not all(map(ROW_CODE.fullmatch, self.columns[column].filled)):
+            return ""
+        words = (each for each in self.columns.values() if all(map(NAME_IN_WORDS.fullmatch, each.filled)))
+        return next((each.name for each in words if 2 * len(each.distinct) > self.size), "")
 
     @property
     def label(self) -> str:
