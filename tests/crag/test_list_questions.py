@@ -181,6 +181,15 @@ def test_codes_have_their_names_beside_them() -> None:
     assert told("Which repairs cost more than 500?", listed, alike) == "No: R001 (899) [1], R003 (610) [2]"
 
 
+def test_what_two_columns_make_is_listed_without_anything_beside() -> None:
+    rows = [f"House: {name} · Rent: {rent} · Heating: 90" for name, rent in (("Elm", 900), ("Oak", 700))]
+    sql = 'SELECT "Rent" + "Heating" WHERE "Rent" > 500'
+    found = queried("Which sums of rent and heating are there above 500?", sql, rows)
+    assert found is not None and [line.partition(" (")[0] for line in found.answer.text.split("\n")[:2]] == [
+        "Rent + Heating: 990", "Rent + Heating: 790"
+    ]  # fmt: skip
+
+
 def test_a_percentage_is_compared_with_shares() -> None:
     for said, shown in (
         ("85 %", "Dryden (0.84) [1], Barrie (0.79) [2]"),

@@ -201,6 +201,8 @@ def _listed_lines(
 
 def _columns_beside(query: TableQuery, table: QueryTable) -> list[str]:
     """What is shown beside each cell of a list: the names of codes, and the one column that is compared."""
+    if len(query.selected) != 1:
+        return []
     (listed,) = query.selected
     compared = {each.column for each in query.conditions if each.operator in COMPARING} - {listed}
     columns = [table.naming_beside(listed), *(compared if len(compared) == 1 else ())]
