@@ -373,6 +373,8 @@ LEAGUE = [
         ("Which place has Orla?", 1, False),
         ("Which club on our list can carry the highest number of games?", 1, True),
         ("At which club were people most happy?", 1, True),
+        ("What is the highest place of Orla?", 1, True),
+        ("What's the place of Orla?", 1, False),
         ("Which clubs won at least 7 games, as Orla did?", 1, True),
         ("Which games has Orla won?", 1, False),
         ("How many games does Orla win on average?", 1, True),

@@ -85,7 +85,8 @@ _EXTREME_ASKED = re.compile(
 """How a question asks for the first of all rows."""
 _GREATEST_ASKED = re.compile(
     rf"\bwhich (?!of\b).{{1,80}}?(?:(?<!\bof )\bthe (?:very )?(?P<word>{_EXTREME})\b"
-    r"|(?<!\bthe )\b(?P<degree>most|least) (?!of\b|likely\b)[a-z])",
+    r"|(?<!\bthe )\b(?P<degree>most|least) (?!of\b|likely\b)[a-z])"
+    rf"|\bwhat(?:['’]s| is| was) the (?:very )?(?P<one>{_EXTREME})\b",
     re.IGNORECASE,
 )
 """How a question asks for the row that has or reaches the greatest figure of all, or is most of all."""
@@ -206,7 +207,7 @@ def _is_for_greatest(question: str, text: str) -> bool:
         return False
     if asked["degree"]:
         return asked["degree"].casefold() not in text.casefold().split()
-    return not terms(asked["word"]) & terms(text)
+    return not terms(asked["word"] or asked["one"]) & terms(text)
 
 
 def _lists_rows(row: Strip, kept: Sequence[Strip], question: str) -> bool:
