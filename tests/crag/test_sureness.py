@@ -392,6 +392,15 @@ def test_a_row_among_rows_that_are_as_probable_is_to_be_checked(
     assert goes_over_rows(state, kept) is doubtful
 
 
+def test_a_row_of_bounds_tells_the_most_of_something() -> None:
+    world = World({"/a.txt": ""}, scripted("x"))
+    question = "What is the largest pitch of a 2A thread?"
+    state = QuestionState(world.adapters, world.options, question, question, None)
+    for row, doubtful in (("Thread: 2A · dPitchMax: 0.4485", False), ("Thread: 2A · pitch: 0.4485", True)):
+        found = strips(structured((BlockKind.ROW, row)))
+        assert goes_over_rows(state, [replace(found[0], score=0.9)]) is doubtful
+
+
 def test_a_row_that_is_an_average_tells_one() -> None:
     world = World({"/a.txt": ""}, scripted("x"))
     question = "How many games does Orla win on average?"

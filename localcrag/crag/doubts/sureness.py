@@ -90,6 +90,8 @@ _GREATEST_ASKED = re.compile(
     re.IGNORECASE,
 )
 """How a question asks for the row that has or reaches the greatest figure of all, or is most of all."""
+_BOUND_TOLD = re.compile(r"max|min(?!ut)|peak|record|limit|up to|at most|at least", re.IGNORECASE)
+"""How a row says that it tells the most or the least of something: "dPitchMax"."""
 _AVERAGE_ASKED = re.compile(
     r"\b(?:on average|averaged?|means? of|mean (?=[a-z]))\b"
     r"|\bim (?:durchschnitt|mittel)\b|\bdurchschnittlich",
@@ -207,6 +209,8 @@ def _is_for_greatest(question: str, text: str) -> bool:
         return False
     if asked["degree"]:
         return asked["degree"].casefold() not in text.casefold().split()
+    if asked["one"] and _BOUND_TOLD.search(text):
+        return False
     return not terms(asked["word"] or asked["one"]) & terms(text)
 
 
