@@ -67,6 +67,12 @@ def answered(sql: str, rows: list[str] = BATS) -> ComputedAnswer | None:
             1,
         ),
         (
+            'SELECT MIN("seen")',
+            f"The earliest seen: 2020-05-19 (Grey bat) [1]\n\n{FROM} 4 rows of farms.csv, column seen.)",
+            Aggregate.LOWEST,
+            1,
+        ),
+        (
             'SELECT AVG("sleep_total") WHERE "seen" >= \'2021-01-01\'',
             "The average of sleep_total: 19.2 [1][2][3]\n\n"
             f"{FROM} 3 rows of farms.csv where seen ≥ 2021-01-01, column sleep_total.)",
@@ -319,7 +325,7 @@ def test_persons_are_named_by_both_of_their_names() -> None:
     (table,) = tables_of(passages(people))
     for sql, told in (
         ('SELECT "name_given" ORDER BY "dob" DESC LIMIT 1', "Bo Hay has the latest dob: 1981-01-02 [1]"),
-        ('SELECT MIN("dob")', "The lowest dob: 1965-01-02 (Ann Roe) [1]"),
+        ('SELECT MIN("dob")', "The earliest dob: 1965-01-02 (Ann Roe) [1]"),
         ("SELECT \"name_given\" WHERE \"street\" = 'Elm Row 70'", "name_given: Ann Lee [1]"),
         ("SELECT \"name_given\", \"name_family\" WHERE \"street\" = 'Elm Row 70'",
          "name_given Ann, name_family Lee [1]"),

@@ -179,6 +179,10 @@ def test_the_number_that_is_compared_stands_beside_what_is_listed() -> None:
     found = computed("Which states have an income above 30?", rows)
     assert found is not None and found.computation.value == "Ohio; Utah"
     assert found.text.startswith("State: Ohio (33) [1], Utah (35) [2]")
+    ranked = [f"Rank: {at} · Airport: {name} · Change: {by}" for at, name, by in (
+        (1, "Gatwick", 2), (2, "Stansted", 24), (3, "Newark", 31))]  # fmt: skip
+    found = computed("Which airports have a change of more than 20?", ranked)
+    assert found is not None and found.text.startswith("Airport: Stansted (24) [1], Newark (31) [2]")
 
 
 def test_a_list_of_one_name_alone_is_none() -> None:

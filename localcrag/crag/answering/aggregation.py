@@ -282,10 +282,11 @@ def _listed(
     names = [row_name(match.table, row, column) or shown_row(row) for row in rows]
     if len(set(names)) == 1 < len(names):
         return None
-    if are_all and column != label:
+    is_numbered = bool(compared) and column_values(match.table.cells(label)).kind is ColumnKind.NUMBER
+    if are_all and column != label and not is_numbered:
         labels = [row.cells.get(label, "") for row in rows]
         names = [f"{name} ({cell})" if cell else name for name, cell in zip(names, labels, strict=True)]
-    elif are_all:
+    elif are_all and column == label:
         beside = [name_beside(match.table, row) for row in rows]
         names = [f"{name} ({cell})" if cell else name for name, cell in zip(names, beside, strict=True)]
     figures = [row.cells.get(compared, "") for row in rows]

@@ -142,7 +142,8 @@ def _total_line(query: TableQuery, line: ResultLine, table: QueryTable, named: l
             if label not in _columns(target)
             else ""
         )
-        return f"The {_name(target)}: {line.texts[0]}{who}{also} {_cited(rows, named, MAX_TIES)}"
+        said = _in_time(_name(target)) if _is_temporal(target, table) else _name(target)
+        return f"The {said}: {line.texts[0]}{who}{also} {_cited(rows, named, MAX_TIES)}"
     return f"The {_name(target)}: {line.texts[0]}{also} {_cited(rows, named)}"
 
 
@@ -306,6 +307,17 @@ def _name(target: Target) -> str:
         "SHARE": "share of ",
     }
     return f"{words.get(target.function, '')}{column}"
+
+
+def _is_temporal(target: Target, table: QueryTable) -> bool:
+    """Whether a target is of the cells of one column of dates or times."""
+    columns = _columns(target)
+    return len(columns) == 1 and table.columns[columns[0]].typed.kind in TEMPORAL
+
+
+def _in_time(name: str) -> str:
+    """The name of the most or the least of a column, for dates: "latest", not "highest"."""
+    return name.replace("highest ", "latest ", 1).replace("lowest ", "earliest ", 1)
 
 
 def _columns(target: Target) -> Sequence[str]:
