@@ -13,7 +13,7 @@ from localcrag.crag.doubts.expected_answers import lacks_expected
 from localcrag.crag.questions.query_terms import ASPECT_TERMS, terms
 from localcrag.crag.refinement.knowledge_strips import span
 from localcrag.crag.refinement.strip_context import in_context
-from localcrag.crag.refinement.strip_filter import best_score
+from localcrag.crag.refinement.strip_filter import best_score, best_strip
 from localcrag.crag.state import Finding
 from localcrag.types import Strip
 
@@ -64,7 +64,7 @@ def beside(found: Sequence[Strip], own: Sequence[Strip], others: Sequence[Findin
     There are none if the best of a part's ``own`` strips stands there too, or is far more probable.
     """
     sure = {strip.passage.id for finding in others if finding.sure for strip in finding.strips}
-    best = max(own, key=lambda strip: strip.score, default=None)
+    best = best_strip(own)
     if best is not None and best.passage.id in sure:
         return ()
     near = tuple(strip for strip in found if strip.passage.id in sure)

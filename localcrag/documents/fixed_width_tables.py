@@ -14,11 +14,12 @@ from itertools import pairwise
 from localcrag.documents.block_text import BlockText
 from localcrag.documents.delimited_tables import delimited_tables
 from localcrag.documents.free_places import FAR, common_places, free_places
+from localcrag.documents.header_numbers import columns_above_values
 from localcrag.documents.headers_apart import MAX_HEADER_LINES, Run, header_set_apart
 from localcrag.documents.plain_records import PlainTable, plain_tables
 from localcrag.documents.tabbed_cells import tabbed_cell_count, tabbed_cells
 from localcrag.documents.table_grid import GridRow
-from localcrag.documents.table_headers import columns_above_values, found_header
+from localcrag.documents.table_headers import found_header
 from localcrag.documents.table_pairs import are_pairs
 from localcrag.documents.table_rows import grid_lines
 from localcrag.types import Block, BlockKind

@@ -83,7 +83,8 @@ _ZIM_START = re.compile(rb"(?:\xef\xbb\xbf)?Content-Type: text/x-zim-wiki[ \t]*[
 _ASCIIDOC_LINE = re.compile(rb"^(?:={1,6} \S|:[\w-]+:|\[\[)", re.MULTILINE)
 """A line by which AsciiDoc is told from keys, grids and other texts whose names end in ``.asc``, too."""
 _MAX_ASCIIDOC_PREAMBLE = 16_384
-_MAX_TABBED_SHARE = 0.2
+_MAX_TABLE_START, _MAX_TABBED_SHARE = 16_384, 0.2
+"""Bytes that tell a table from settings, and the share of their lines that has a tab at most in these."""
 _CONTENT_LINES_START = re.compile(rb"\s*BEGIN:(?:(VCALENDAR)|VCARD)[ \t]*[\r\n]", re.IGNORECASE)
 _MAIL_START = re.compile(rb"[a-z][a-z-]*: ", re.IGNORECASE)
 _MAIL_HEADERS = (b"subject:", b"from:", b"date:")
@@ -108,7 +109,7 @@ def format_of(name: str, data: bytes, content_type: str = "") -> DocumentFormat:
         by_name = by_name if _ASCIIDOC_LINE.search(data[:_MAX_ASCIIDOC_PREAMBLE]) else None
     if (
         suffix_of(name) == "tab"
-        and _has_no_tabs(data[:_MAX_ASCIIDOC_PREAMBLE])
+        and _has_no_tabs(data[:_MAX_TABLE_START])
         and looks_like_settings(data[:4096])
     ):
         by_name = DocumentFormat.SETTINGS

@@ -10,9 +10,18 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date
 from itertools import pairwise, zip_longest
 
+from localcrag.documents.header_numbers import (
+    BLANKS,
+    DATE,
+    VALUE,
+    are_counted_rows,
+    are_numbered,
+    columns_above_values,
+    has_values,
+    is_series_of_dates,
+)
 from localcrag.documents.table_grid import GridRow
 from localcrag.types import HEADER_SEPARATOR
 
@@ -24,16 +33,7 @@ _MAX_NAME = 100
 """Characters of the name of a column that no markup calls one."""
 _MAX_WIDTH = 1_000
 """Columns of a table whose header may have several lines."""
-_MAX_SKIPPED = 2
-"""Further lines of a header that may stand between one and the numbers below it."""
 _NUMBER = re.compile(r"[-+]?[\d.,:/\s%€$£-]*\d[\d.,:/\s%€$£-]*$")
-_VALUE = re.compile(r"[^\w]*(?:[A-Z]{3} )?\d")
-"""How a number with its unit begins, or a date."""
-_DATE = re.compile(r"((?:19|20)\d\d)(?:-(\d\d)-\d\d)?$")
-_ISO_CHARACTERS = len("2024-11-01")
-_STEPS_OF_DAYS = (1, 7, 14)
-_TIME = re.compile(r"(?:[01]?\d|2[0-4])(?:[:.h]|(?= ?[ap]\.?m))(?:[0-5]\d)?(?:\D.*)?$")
-"""A time, and what may stand behind it: "05:46", "17.10", "9 am", "06:25 a"."""
 _MULTIPLE = re.compile(r"\W*1(?:0{1,2}|(?=[., ]?000))(?:[., ]?000)*\b(?!\W*\d)")
 """The beginning of a unit that is a multiple of one: "1000 t", "100 ml"."""
 _OPTION = re.compile(r"--?[A-Za-z][\w-]*\b")
@@ -46,14 +46,9 @@ _ENTRY = re.compile(
 _ENTRY_WORDS = 3
 _SENTENCE = re.compile(r"\S+(?: \S+){3,}\.$")
 """A sentence of four words or more."""
-_BLANKS = frozenset({"", "-", "–", "—", "|", "n/a", "N/A", "x", "?", "..."})
 
 _MIN_FULL_ROWS = 2
 """Rows below a header that must fill the columns it names, if words are scattered above it."""
-_MIN_COUNTED_ROWS = 3
-"""Rows that must count on from the number of a header."""
-_MIN_NUMBERED_ROWS = 2
-"""Rows that must stand below whole numbers that are names."""
 
 Group = tuple[int, int]
 
@@ -167,28 +162,17 @@ def names_columns(row: GridRow, below: Sequence[GridRow]) -> bool:
     if any(len(name) > _MAX_NAME for name in names) or _are_values_of_one_kind(row, following):
         return False
     numbers = [i for i, cell in enumerate(row.cells) if _NUMBER.match(cell)]
-    if not numbers or _is_counted(row, below, numbers):
+    if not numbers or are_counted_rows(row, below, numbers):
         return True
     has_label = 1 < len(numbers) < len(row.own)
-    return has_label and (_is_series(row, following, numbers) or _are_numbered(row, below, numbers))
-
-
-def _is_counted(row: GridRow, below: Sequence[GridRow], numbers: Sequence[int]) -> bool:
-    """Whether the one number of a row is counted on below it, where numbers stand below one of its names."""
-    if list(numbers) != list(row.own[:1]) or len(below) < _MIN_COUNTED_ROWS:
-        return False
-    counted = [
-        each.cells[numbers[0]] for each in (row, *below[:_MIN_COUNTED_ROWS]) if numbers[0] < len(each.cells)
-    ]
-    goes_on = all(cell.isdecimal() and int(cell) == int(counted[0]) + i for i, cell in enumerate(counted))
-    return goes_on and len(counted) > _MIN_COUNTED_ROWS and bool(columns_above_values((row, *below), 0))
+    return has_label and (is_series_of_dates(row, following, numbers) or are_numbered(row, below, numbers))
 
 
 def _are_values_of_one_kind(row: GridRow, following: GridRow) -> bool:
     """Whether all cells of a row are numbers with a unit, the same units as those of the next row."""
     cells = [(row.cells[i], below) for i, below in _beside(row, following)]
     return len(cells) > 1 and all(
-        _VALUE.match(cell) and not _DATE.match(cell) and _unit(cell) == _unit(below) != ""
+        VALUE.match(cell) and not DATE.match(cell) and _unit(cell) == _unit(below) != ""
         for cell, below in cells
     )
 
@@ -204,44 +188,9 @@ def _unit(cell: str) -> str:
     return "".join(c for c in cell if c.isalpha() or c == "%").casefold()
 
 
-def _is_series(row: GridRow, following: GridRow, numbers: Sequence[int]) -> bool:
-    """Whether the numbers of a row are years, months or days that count up or down, above other values."""
-    dates = [_DATE.match(row.cells[i]) for i in numbers]
-    months = [12 * int(each[1]) + int(each[2] or 0) for each in dates if each]
-    steps = {after - before for before, after in pairwise(months)}
-    even = len(months) == len(numbers) and len(steps) == 1 and abs(steps.pop()) in (1, 3, 6, 12)
-    even = even or _are_days_in_a_row([row.cells[i] for i in numbers])
-    below = [following.cells[i] for i in numbers if i < len(following.cells)]
-    return even and any(below) and not any(map(_DATE.match, below))
-
-
-def _are_days_in_a_row(cells: Sequence[str]) -> bool:
-    """Whether cells are the days of a roster, one after the other or week by week."""
-    try:
-        days = [date.fromisoformat(cell).toordinal() for cell in cells if len(cell) == _ISO_CHARACTERS]
-    except ValueError:
-        return False
-    steps = {after - before for before, after in pairwise(days)}
-    return len(days) == len(cells) and len(steps) == 1 and steps.pop() in _STEPS_OF_DAYS
-
-
-def _are_numbered(row: GridRow, below: Sequence[GridRow], numbers: Sequence[int]) -> bool:
-    """Whether whole numbers stand above nothing but times, or nothing but words, in several rows."""
-    if not all(row.cells[i].isdecimal() for i in numbers):
-        return False
-    block = [other for i, other in enumerate(below) if other.number == below[0].number + i]
-    values = [[other.cells[i] for i in numbers if i < len(other.cells)] for other in block]
-    values = [filled for cells in values if (filled := [cell for cell in cells if cell not in _BLANKS])]
-    kinds = (
-        (all(map(_TIME.match, cells)) for cells in values),
-        (not any(map(_VALUE.match, cells)) for cells in values),
-    )
-    return len(values) >= _MIN_NUMBERED_ROWS and any(map(all, kinds))
-
-
 def _is_name(cell: str) -> bool:
     """Whether a cell may stand in a header of several lines, where a year is a name too."""
-    return len(cell) <= _MAX_NAME and (not _NUMBER.match(cell) or _DATE.match(cell) is not None)
+    return len(cell) <= _MAX_NAME and (not _NUMBER.match(cell) or DATE.match(cell) is not None)
 
 
 def _has_line(rows: Sequence[GridRow], start: int, end: int) -> bool:
@@ -252,7 +201,7 @@ def _has_line(rows: Sequence[GridRow], start: int, end: int) -> bool:
         return False
     if not own or not all(map(_is_name, (*upper.cells, *lower.cells))):
         return False
-    if any(lower.cells[i] in _BLANKS for i in own):
+    if any(lower.cells[i] in BLANKS for i in own):
         return False
     if not upper.wide and end == start + 1 and not upper.is_head and len(upper.own) < 2:
         return False  # a title
@@ -316,7 +265,7 @@ def _are_apart(groups: Sequence[Group], upper: GridRow, own: Sequence[int]) -> b
 def _any_group_has_values(groups: Sequence[Group], lower: GridRow, below: Sequence[GridRow]) -> bool:
     own = lower.own
     for left, right in groups:
-        found = [_has_values(i, lower.cells[i], below) for i in _within(left, right, own)]
+        found = [has_values(i, lower.cells[i], below) for i in _within(left, right, own)]
         if any(found) and not any(values is False for values in found):
             return True
     return False
@@ -329,11 +278,11 @@ def _is_line_of_units(upper: GridRow, lower: GridRow, below: Sequence[GridRow]) 
     own ("60 mg") is not: it is the first of the values.
     """
     own, names = lower.own, _spread(upper)
-    if any(_VALUE.match(lower.cells[i]) and not _is_unit_or_date(i, lower, below) for i in own):
+    if any(VALUE.match(lower.cells[i]) and not _is_unit_or_date(i, lower, below) for i in own):
         return False
     if not names_columns(upper, [lower]) or not all(i < len(names) and names[i] for i in own):
         return False
-    if not all(_has_values(i, lower.cells[i], below) for i in own):
+    if not all(has_values(i, lower.cells[i], below) for i in own):
         return False
     first = next(i for i, cell in enumerate(upper.cells) if cell)
     label = any(first < len(row.cells) and row.cells[first] for row in below[:1])
@@ -343,43 +292,10 @@ def _is_line_of_units(upper: GridRow, lower: GridRow, below: Sequence[GridRow]) 
 def _is_unit_or_date(column: int, lower: GridRow, below: Sequence[GridRow]) -> bool:
     """Whether a cell that begins with a number is a year or month, or a multiple of a unit above numbers."""
     cell = lower.cells[column]
-    if _DATE.match(cell):
+    if DATE.match(cell):
         return True
     cells = (row.cells[column] for row in below if column < len(row.cells))
-    return bool(_MULTIPLE.match(cell)) and all(_NUMBER.match(each) for each in cells if each not in _BLANKS)
-
-
-def _has_values(column: int, name: str, below: Sequence[GridRow]) -> bool | None:
-    """Whether numbers stand below a name, after further lines of the header; None if nothing does."""
-    cells = [row.cells[column] for row in below if column < len(row.cells)]
-    cells = [cell for cell in cells if cell not in _BLANKS]
-    if not cells:
-        return None
-    first = next((i for i, cell in enumerate(cells) if _VALUE.match(cell)), len(cells))
-    values = cells[first:] if first <= _MAX_SKIPPED else []
-    if not values or (_DATE.match(name) and all(map(_DATE.match, values))):
-        return False
-    return all(map(_VALUE.match, values))
-
-
-def columns_above_values(rows: Sequence[GridRow], start: int) -> list[int]:
-    """The columns of a row in which a name stands above nothing but numbers, from the next row on."""
-    row, below = rows[start], rows[start + 1 :]
-    return [
-        i
-        for i in row.own
-        if below
-        and row.cells[i] not in _BLANKS
-        and not _VALUE.match(row.cells[i])
-        and i < len(below[0].cells)
-        and _VALUE.match(below[0].cells[i])
-        and _has_values(i, row.cells[i], below)
-    ]
-
-
-def is_value(cell: str) -> bool:
-    """Whether a cell begins as a number with its unit does, or a date."""
-    return _VALUE.match(cell) is not None
+    return bool(_MULTIPLE.match(cell)) and all(_NUMBER.match(each) for each in cells if each not in BLANKS)
 
 
 def _spread(row: GridRow) -> list[str]:

@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from localcrag.documents.header_numbers import columns_above_values
 from localcrag.documents.table_grid import GridRow, plain_rows
-from localcrag.documents.table_headers import columns_above_values, found_header
+from localcrag.documents.table_headers import found_header
 from localcrag.documents.table_records import record_lines
 from localcrag.documents.table_rows import grid_lines, with_headers
 from localcrag.types import CELL_SEPARATOR

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from localcrag.documents.header_numbers import columns_above_values, is_value
 from localcrag.documents.table_grid import GridRow
-from localcrag.documents.table_headers import FoundHeader, columns_above_values, is_value
+from localcrag.documents.table_headers import FoundHeader
 
 _MAX_ROWS = 50
 """Rows of a table that its shape is taken from."""

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from localcrag.crag.answering.aggregation import aggregated, table_passages
 from localcrag.crag.doubts.sureness import PROBABLE_STRIP, goes_over_rows
+from localcrag.crag.refinement.strip_filter import best_strip
 from localcrag.crag.refinement.strip_kinds import is_row
 from localcrag.crag.state import ComputedAnswer, QuestionState
 from localcrag.crag.table_answers.document_matches import document_matches
@@ -62,7 +63,7 @@ def _measures_counted(match: TableMatch, question: str) -> bool:
 
 def _presumed_passage(state: QuestionState, kept: Sequence[Strip]) -> tuple[Passage | None, int]:
     """A passage of the table that is presumed to answer, if any, and how many words may then be left out."""
-    best = max(kept, key=lambda strip: strip.score, default=None)
+    best = best_strip(kept)
     if best is not None:
         may_compute = best.score < PROBABLE_STRIP or goes_over_rows(state, kept)
         return (best.passage if is_row(best) and may_compute else None), MAX_LEFT_OUT

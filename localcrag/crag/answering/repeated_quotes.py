@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from localcrag.crag.refinement.knowledge_strips import is_within, span, strip_at, strips_of_block
 from localcrag.crag.refinement.strip_context import block_index
+from localcrag.crag.refinement.strip_filter import best_strip
 from localcrag.types import Block, Strip
 
 
@@ -25,7 +26,7 @@ def untold(picked: Sequence[Strip], kept: Sequence[Strip], shown: Sequence[Strip
         kept: those kept for earlier parts.
         shown: those shown for earlier parts.
     """
-    best = max(picked, key=lambda strip: strip.score, default=None)
+    best = best_strip(picked)
     if best is None or not any(_is_beside(best, other) for other in shown):
         return []
     if any(is_within(best, other) for other in shown):

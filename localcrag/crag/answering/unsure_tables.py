@@ -15,6 +15,7 @@ from localcrag.crag.answering.queried_tables import QueriedTable, queried
 from localcrag.crag.answering.query_answers import is_lookup, lists_rows
 from localcrag.crag.doubts.expected_answers import asks_for_units
 from localcrag.crag.doubts.sureness import COUNT_ASKED, asks_over_table
+from localcrag.crag.refinement.strip_filter import best_strip, near_best
 from localcrag.crag.refinement.strip_kinds import cells_of, is_row
 from localcrag.crag.state import ComputedAnswer, QuestionState
 from localcrag.crag.table_answers.foreign_wording import is_in_known_wording
@@ -101,7 +102,7 @@ def compute_unsure(state: QuestionState, kept: Sequence[Strip]) -> Steps[tuple[C
     surely = SURE_OVER_ROWS if is_list else _least_sure(read.query)
     is_sure = read.probability >= (surely if by_rule is None else SURE)
     if is_list:
-        listed, best = read.answer.computation, _best(kept)
+        listed, best = read.answer.computation, best_strip(kept)
         least = LISTED if best is not None and not is_row(best) else TELLING
         if listed.rows == listed.table_rows or read.probability < least:
             return None
@@ -159,7 +160,7 @@ def _is_misread(read: QueriedTable) -> bool:
 
 def _is_of_best_row(read: QueriedTable, kept: Sequence[Strip]) -> bool:
     """Whether a query looks up cells of one row, which is the best strip."""
-    best = _best(kept)
+    best = best_strip(kept)
     return best is not None and [row.text for row in read.answer.rows] == [best.text]
 
 
@@ -168,15 +169,10 @@ def _is_one_of_alike(read: QueriedTable, kept: Sequence[Strip]) -> bool:
 
     "What does bit 7 mean?" is told by every table of bits.
     """
-    told = [f"{each.column}: {value}" for each in read.query.conditions for value in each.values[:1]]
+    told = {f"{each.column}: {value}" for each in read.query.conditions for value in each.values[:1]}
     shown = {row.text for row in read.answer.rows}
-    least = ALIKE_SHARE * max((strip.score for strip in kept), default=0.0)
-    others = (strip for strip in kept if is_row(strip) and strip.text not in shown and strip.score >= least)
-    return any({*told} <= {*cells_of(strip)} for strip in others)
-
-
-def _best(kept: Sequence[Strip]) -> Strip | None:
-    return max(kept, key=lambda strip: strip.score, default=None)
+    others = (strip for strip in near_best(kept, ALIKE_SHARE) if is_row(strip) and strip.text not in shown)
+    return any(told <= {*cells_of(strip)} for strip in others)
 
 
 def _is_of_one_row(read: QueriedTable, question: str) -> bool:
@@ -210,7 +206,7 @@ def _may_go_over_rows(state: QuestionState, kept: Sequence[Strip]) -> bool:
     is_counting = COUNT_ASKED.search(question) is not None and not asks_for_units(question)
     if is_counting or not is_in_known_wording(question):
         return True
-    if (best := _best(kept)) is not None:
+    if (best := best_strip(kept)) is not None:
         return is_row(best)
     nearest = max(state.grades, key=lambda grade: grade.confidence or 0.0, default=None)
     return nearest is not None and has_rows(nearest.hit.passage)

@@ -14,6 +14,7 @@ from localcrag.crag.questions.query_terms import terms
 from localcrag.crag.questions.question_extent import things_asked_for
 from localcrag.crag.refinement.knowledge_strips import strip_at
 from localcrag.crag.refinement.strip_context import block_index, headings_above
+from localcrag.crag.refinement.strip_filter import best_strip
 from localcrag.crag.refinement.strip_kinds import column_names, is_row
 from localcrag.crag.rows.row_lookup import is_one_of_many
 from localcrag.crag.table_answers.table_conditions import is_akin
@@ -34,7 +35,7 @@ def with_whole_table(picked: Sequence[Strip], question: str) -> list[Strip]:
 
     It is the table of the most probable strip. The rows have its score.
     """
-    best = max(picked, key=lambda strip: strip.score, default=None)
+    best = best_strip(picked)
     rows = _rows_around(best) if best and is_row(best) else []
     if best is None or not (_asks_for_all(question, best) or _compares(question, best)):
         return list(picked)

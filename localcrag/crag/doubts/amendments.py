@@ -15,6 +15,7 @@ from pathlib import PurePath
 from localcrag.crag.questions.query_terms import terms
 from localcrag.crag.refinement.knowledge_strips import span, strip_at, strips_of_block
 from localcrag.crag.refinement.strip_context import ANSWERING_KINDS
+from localcrag.crag.refinement.strip_filter import best_strip
 from localcrag.crag.state import QuestionState
 from localcrag.events import Steps
 from localcrag.types import Passage, Strip
@@ -55,7 +56,7 @@ def with_amendments(state: QuestionState, kept: Sequence[Strip]) -> Steps[list[S
 
     They are looked for in the passages that were graded and in those that a search for the clause finds.
     """
-    best = max(kept, key=lambda strip: strip.score, default=None)
+    best = best_strip(kept)
     clauses = _clauses_of(best) if best is not None else []
     if best is None or not clauses:
         return list(kept)
@@ -74,7 +75,7 @@ def with_corrections(kept: Sequence[Strip]) -> list[Strip]:
     "It has moved its decision to the 26th" is hardly about what was asked, but it is about the decision of
     which the best strip says that it comes on the 12th: they share their words, and have other numbers.
     """
-    best = max(kept, key=lambda strip: strip.score, default=None)
+    best = best_strip(kept)
     if best is None or _CORRECTION.search(best.text) or not (told := set(_NUMBER.findall(best.text))):
         return list(kept)
     own = {term for term in terms(best.text) if term.isalpha()}

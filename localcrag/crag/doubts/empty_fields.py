@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from localcrag.crag.questions.query_terms import terms
 from localcrag.crag.refinement.knowledge_strips import strips as strips_of
+from localcrag.crag.refinement.strip_filter import best_strip
 from localcrag.crag.refinement.strip_kinds import cells_of, is_row, named_cell
 from localcrag.crag.rows.named_cells import CellQuery, terms_within
 from localcrag.crag.table_answers.table_conditions import is_akin
@@ -46,7 +47,7 @@ def empty_fields(shown: Sequence[Strip], question: str) -> list[str]:
         shown: the strips that may be shown, with their probabilities as scores.
         question: the question.
     """
-    best = max(shown, key=lambda strip: strip.score, default=None)
+    best = best_strip(shown)
     if best is None or not _ASKED.search(question):
         return []
     if blanks := _blanks(best.text, question):

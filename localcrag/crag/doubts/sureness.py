@@ -24,7 +24,7 @@ from localcrag.crag.questions.question_extent import things_asked_for
 from localcrag.crag.refinement.completed_quotations import is_read_with
 from localcrag.crag.refinement.earlier_mails import is_of_earlier_mail
 from localcrag.crag.refinement.strip_context import headings_above, judged_text
-from localcrag.crag.refinement.strip_filter import best_score
+from localcrag.crag.refinement.strip_filter import best_score, best_strip
 from localcrag.crag.refinement.strip_kinds import cells_of, first_cell, is_row, named_cell, prose_of
 from localcrag.crag.rows.row_lookup import is_one_of_many, is_one_of_several, tells_no_count
 from localcrag.crag.state import QuestionState
@@ -175,7 +175,7 @@ def goes_over_rows(state: QuestionState, kept: Sequence[Strip]) -> bool:
     it shows in that other rows are as probable, and of "how much did we bring to the bank?" in that other
     rows have the very cell that names this one. No row of 2016 tells how many there were then.
     """
-    best, question = max(kept, key=lambda strip: strip.score, default=None), state.question
+    best, question = best_strip(kept), state.question
     if best is None or not is_row(best):
         return best is not None and _are_rows(best) and asks_over_table(question)
     if _OF_ALL_ASKED.search(question) or _is_left_out(best, question):
@@ -269,7 +269,7 @@ def may_be_outdated(question: str, kept: Sequence[Strip], passages: Sequence[Pas
     What changes in a thread or a chat are days, prices and numbers. In a chat there must be a later message
     with half of the words that the question and the evidence share, in one of the ``passages``.
     """
-    best = max(kept, key=lambda strip: strip.score, default=None)
+    best = best_strip(kept)
     if best is None or _CHANGEABLE.search(question) is None:
         return False
     if is_of_earlier_mail(best):

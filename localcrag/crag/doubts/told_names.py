@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from localcrag.crag.questions.query_terms import terms
 from localcrag.crag.refinement.knowledge_strips import strips_of_block
 from localcrag.crag.refinement.strip_context import judged_text
+from localcrag.crag.refinement.strip_filter import best_strip
 from localcrag.crag.refinement.strip_kinds import first_cell, is_row
 from localcrag.types import BlockKind, Passage, Strip
 
@@ -32,7 +33,7 @@ def names_told_elsewhere(question: str, kept: Sequence[Strip]) -> list[str]:
         question: the question.
         kept: the strips that may be shown, with their probabilities as scores.
     """
-    best = max(kept, key=lambda strip: strip.score, default=None)
+    best = best_strip(kept)
     names = _NAME.findall(question)
     if best is None or not names:
         return []
@@ -67,7 +68,7 @@ def names_other_row(question: str, kept: Sequence[Strip], seen: Sequence[Passage
         kept: the strips that may be shown, with their probabilities as scores.
         seen: the passages that were graded.
     """
-    best = max(kept, key=lambda strip: strip.score, default=None)
+    best = best_strip(kept)
     if best is None or not is_row(best):
         return False
     asked, own = terms(question), terms(f"{judged_text(best)} {best.passage.title}")

@@ -23,6 +23,7 @@ from localcrag.crag.questions.codes import codes_of
 from localcrag.crag.questions.query_terms import IN_WORDS, STOP_WORDS, folded
 from localcrag.crag.refinement.calendar_spans import holds_on
 from localcrag.crag.refinement.strip_context import headings_above, judged_text
+from localcrag.crag.refinement.strip_filter import best_strip
 from localcrag.crag.refinement.strip_kinds import cells_of, is_row, named_cell
 from localcrag.crag.rows.told_ranges import NUMBER, is_within_range
 from localcrag.crag.table_answers.unit_scales import shared_quantities
@@ -105,7 +106,7 @@ def contradicted_numbers(strips: Sequence[Strip], question: str) -> list[str]:
         strips: the strips that were kept.
         question: the question.
     """
-    best = max(strips, key=lambda strip: strip.score, default=None)
+    best = best_strip(strips)
     if best is None:
         return []
     about = f"{best.passage.title} {headings_above(best)} {PurePath(best.passage.source).stem}"
@@ -130,7 +131,7 @@ def is_of_other_month(strips: Sequence[Strip], question: str) -> bool:
         question: the question.
     """
     asked = months_asked(question)
-    best = max(strips, key=lambda strip: strip.score, default=None)
+    best = best_strip(strips)
     if not asked or best is None or not is_row(best):
         return False
     values = [named_cell(cell)[1] for cell in cells_of(best)]

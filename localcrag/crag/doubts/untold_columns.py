@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from localcrag.crag.doubts.sureness import COUNT_ASKED, SURE_STRIP
 from localcrag.crag.questions.query_terms import terms
+from localcrag.crag.refinement.strip_filter import best_strip
 from localcrag.crag.refinement.strip_kinds import cells_of, is_row, named_cell
 from localcrag.crag.rows.named_cells import CellQuery, column_terms_asked, terms_within
 from localcrag.crag.table_answers.column_abbreviations import words_in_full
@@ -69,7 +70,7 @@ def is_doubted_without_column(question: str, shown: Sequence[Strip]) -> bool:
 
 def _best_row(shown: Sequence[Strip]) -> Strip | None:
     """The best strip, if it is a row."""
-    best = max(shown, key=lambda strip: strip.score, default=None)
+    best = best_strip(shown)
     return best if best is not None and is_row(best) else None
 
 

@@ -11,6 +11,7 @@ from collections.abc import Container, Sequence
 from localcrag.crag.questions.document_versions import later_versions
 from localcrag.crag.questions.query_terms import terms
 from localcrag.crag.refinement.knowledge_strips import strip_at, strips
+from localcrag.crag.refinement.strip_filter import best_strip
 from localcrag.crag.refinement.strip_kinds import begin_alike, is_row
 from localcrag.types import Passage, Strip
 
@@ -27,7 +28,7 @@ def of_last_version(kept: Sequence[Strip], question: str, seen: Sequence[Passage
         question: the question.
         seen: the passages that were judged; of these are the rows that were not kept.
     """
-    best = max(kept, key=lambda strip: strip.score, default=None)
+    best = best_strip(kept)
     if best is None:
         return []
     source = best.passage.source

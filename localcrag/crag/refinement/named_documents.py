@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import PurePath
 
 from localcrag.crag.questions.query_terms import terms
+from localcrag.crag.refinement.strip_filter import best_strip
 from localcrag.crag.refinement.strip_kinds import begin_alike, is_row
 from localcrag.types import Strip
 
@@ -27,7 +28,7 @@ def of_named_document(kept: Sequence[Strip], question: str) -> list[Strip]:
         kept: the strips that were kept, with their probabilities as scores.
         question: the question.
     """
-    best = max(kept, key=lambda strip: strip.score, default=None)
+    best = best_strip(kept)
     if best is None or not is_row(best):
         return list(kept)
     named = _named_by(question, best)

@@ -13,6 +13,7 @@ from itertools import groupby
 from localcrag.crag.refinement.knowledge_strips import is_within, span, strip_at
 from localcrag.crag.refinement.procedures import list_around, list_of_evidence, procedure_around
 from localcrag.crag.refinement.strip_context import Neighbours, lead_above, led_to
+from localcrag.crag.refinement.strip_filter import best_strip
 from localcrag.crag.refinement.strip_kinds import is_row
 from localcrag.crag.refinement.strip_spans import LIST_MARKER
 from localcrag.types import Evidence, Strip
@@ -50,7 +51,7 @@ def with_surroundings(
     given = list(kept)
     places = set(map(span, given))
     result: dict[tuple[str, int, int], Strip] = {}
-    best = max(given, key=lambda strip: strip.score, default=None)
+    best = best_strip(given)
     whole: list[Strip] = []
     if best and neighbours:
         whole = _procedure(given, best, neighbours) if whole_lists else []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from localcrag.crag.questions.query_terms import terms
@@ -40,6 +40,11 @@ def refine(
 def best_score(strips: Sequence[Strip]) -> float:
     """The probability of the best strip; 0 if there is none."""
     return max((strip.score for strip in strips), default=0.0)
+
+
+def best_strip(strips: Iterable[Strip]) -> Strip | None:
+    """The most probable strip, the first of several; None if there is none."""
+    return max(strips, key=lambda strip: strip.score, default=None)
 
 
 def near_best(strips: Sequence[Strip], share: float) -> list[Strip]:

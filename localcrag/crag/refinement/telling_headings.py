@@ -20,6 +20,7 @@ from localcrag.crag.refinement.strip_context import (
     headings_above,
     passage_before,
 )
+from localcrag.crag.refinement.strip_filter import best_strip
 from localcrag.crag.refinement.strip_kinds import column_names, is_row
 from localcrag.types import HEADING_SEPARATOR, BlockKind, Strip
 
@@ -83,7 +84,7 @@ def with_telling_headings(
     is_enough = _has_digit if of_section else _says_when if is_when else _names_number
     of_event = of_entry is not None and _EVENT_ASKED.search(asked) is not None
     rows = [strip for strip in picked if is_row(strip)]
-    best = max(picked, key=lambda strip: strip.score, default=None)
+    best = best_strip(picked)
     result: list[Strip] = []
     for strip in picked:
         heading = None

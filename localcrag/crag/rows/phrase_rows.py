@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from localcrag.crag.questions.query_terms import STOP_WORDS, WORD_PATTERN, folded
 from localcrag.crag.questions.word_runs import longest_run, places_of
 from localcrag.crag.refinement.knowledge_strips import span, strip_at, strips
+from localcrag.crag.refinement.strip_filter import best_strip
 from localcrag.crag.refinement.strip_kinds import cells_of, column_names, is_row, named_cell
 from localcrag.types import Strip
 
@@ -31,7 +32,7 @@ def with_phrase_row(kept: Sequence[Strip], question: str) -> list[Strip]:
         question: the question.
     """
     rows = [strip for strip in kept if is_row(strip)]
-    best = max(rows, key=lambda strip: strip.score, default=None)
+    best = best_strip(rows)
     if best is None:
         return list(kept)
     asked = _words(question)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 from localcrag.crag.table_answers.foreign_wording import in_english
@@ -45,40 +46,82 @@ _FIGURES = frozenset(map(root, word_list("number total sum average mean share pe
 """What is one figure, whatever it is of."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """The words of a question, whether it compares with a number, is for the first of an order, bids for all.
+
+    What compares is accounted for among the tokens, and what bids is "which".
+    """
+
+    tokens: list[QuestionToken]
+    compares: bool
+    is_for_first: bool
+    is_for_all: bool
+
+    @staticmethod
+    def of(question: str) -> _Form:
+        """The form of a question."""
+        plain = _plain(question)
+        bidding = _BIDDING.match(plain)
+        asking = f"which {plain[bidding.end() :]}" if bidding else plain
+        tokens = tokens_of(_OF_THEM.sub(r"\1 ", _BEFORE_WHICH.sub("", asking)))
+        compares = bool(number_conditions(tokens)) or _COMPARED.search(plain) is not None
+        is_for_first = _EXTREME.search(question) is not None or _has_superlative(tokens)
+        return _Form(tokens, compares, is_for_first, bidding is not None and bidding["every"] is not None)
+
+    @property
+    def kind(self) -> list[str]:
+        """The words for the things that are to be named; none if no list is asked for, or persons."""
+        words = [token.low for token in self.tokens]
+        asks = words[:1] in (["which"], ["what"]) and not self.is_for_first
+        noun = without_participle(self.tokens, noun_phrase(self.tokens, 1)) if asks else []
+        if not noun:
+            return []
+        named = [words[at] for at in noun]
+        following = words[noun[-1] + 1 : noun[-1] + 2]
+        if words[0] == "what" and VERBS.isdisjoint(following):
+            return []  # "what lives in a tree" has its verb among these words
+        is_several = self.is_for_all or any(is_plural(word) and not word.endswith("'s") for word in named)
+        is_several = is_several or (words[0] == "which" and following in (["are"], ["were"], ["have"]))
+        return named if is_several and _FIGURES.isdisjoint(map(root, named)) else []
+
+    @property
+    def is_list(self) -> bool:
+        """Whether the things of a kind are to be named, or all persons who are on one side of a number."""
+        if self.tokens and self.tokens[0].low == "who":
+            return self.compares and not self.is_for_first
+        return bool(self.kind)
+
+
 def asks_for_list(question: str) -> bool:
     """Whether a question asks to name the things of a kind: "which journals started before 1900".
 
     One that asks for the most or the least of them asks for the first of an order. "Who is older than 60?"
     asks for all who are, since it has a number to compare with.
     """
-    tokens = _tokens(question)
-    if tokens and tokens[0].low == "who":
-        return compares_with_number(question) and not _asks_for_first(question, tokens)
-    return bool(kind_listed(question))
+    return _Form.of(question).is_list
 
 
 def asks_for_all(question: str) -> bool:
     """Whether a question bids to name all things of a kind: "list all the stops", "name every stop"."""
-    bidding = _BIDDING.match(_plain(question))
-    return bidding is not None and bidding["every"] is not None and asks_for_list(question)
+    form = _Form.of(question)
+    return form.is_for_all and form.is_list
 
 
 def kind_listed(question: str) -> list[str]:
     """The words for the things that a question asks to name; none if it asks for no list, or for persons."""
-    tokens = _tokens(question)
-    words = [token.low for token in tokens]
-    noun = without_participle(tokens, noun_phrase(tokens, 1)) if words[:1] in (["which"], ["what"]) else []
-    if not noun or _asks_for_first(question, tokens):
-        return []
-    named = [words[at] for at in noun]
-    following = words[noun[-1] + 1 : noun[-1] + 2]
-    if words[0] == "what" and VERBS.isdisjoint(following):
-        return []  # "what lives in a tree" has its verb among these words
-    is_several = any(is_plural(word) and not word.endswith("'s") for word in named)
-    is_several = is_several or (words[0] == "which" and following in (["are"], ["were"], ["have"]))
-    bidding = _BIDDING.match(_plain(question))
-    is_several = is_several or (bidding is not None and bidding["every"] is not None)
-    return named if is_several and _FIGURES.isdisjoint(map(root, named)) else []
+    return _Form.of(question).kind
+
+
+def compares_with_number(question: str) -> bool:
+    """Whether a question compares what it asks for with a number: "more than 70 goals", "older than 40"."""
+    return _Form.of(question).compares
+
+
+def asks_for_extreme(question: str) -> bool:
+    """Whether a question has a superlative: "our thirstiest machine"."""
+    plain = _plain(question)
+    return _EXTREME.search(plain) is not None or _has_superlative(tokens_of(plain))
 
 
 def _plain(question: str) -> str:
@@ -86,31 +129,8 @@ def _plain(question: str) -> str:
     return with_plain_wording(in_english(question))
 
 
-def _tokens(question: str) -> list[QuestionToken]:
-    """The words of a question that asks with "which", "what" or "who"; its comparisons are accounted for."""
-    plain = _plain(question)
-    if bidding := _BIDDING.match(plain):
-        plain = f"which {plain[bidding.end() :]}"
-    tokens = tokens_of(_OF_THEM.sub(r"\1 ", _BEFORE_WHICH.sub("", plain)))
-    number_conditions(tokens)
-    return tokens
-
-
-def compares_with_number(question: str) -> bool:
-    """Whether a question compares what it asks for with a number: "more than 70 goals", "older than 40"."""
-    plain = _plain(question)
-    return bool(number_conditions(tokens_of(plain))) or _COMPARED.search(plain) is not None
-
-
-def asks_for_extreme(question: str) -> bool:
-    """Whether a question has a superlative: "our thirstiest machine"."""
-    plain = _plain(question)
-    return _asks_for_first(plain, tokens_of(plain))
-
-
-def _asks_for_first(question: str, tokens: Sequence[QuestionToken]) -> bool:
-    """Whether a question has a superlative; "at least" before a number is none."""
+def _has_superlative(tokens: Sequence[QuestionToken]) -> bool:
+    """Whether words that are not accounted for have a superlative, as "at least" before a number is."""
     words = ["" if token.used else token.low for token in tokens]
     pairs = map(" ".join, pairwise(words))
-    is_extreme = any(map(SUPERLATIVES.get, words)) or any(map(TWO_WORDS.get, pairs))
-    return is_extreme or _EXTREME.search(question) is not None
+    return any(map(SUPERLATIVES.get, words)) or any(map(TWO_WORDS.get, pairs))

@@ -188,7 +188,8 @@ def with_plain_wording(question: str) -> str:
         question = f"{question[found.end() :].rstrip(' ?!.')} of the {found[1]}"
     if (found := _BEFORE_HOW_MANY.match(question)) is not None:
         question = question[found.end() :]
-    question = _NUMBER_OF.sub("how many ", question, count=1) if _NUMBER_OF.match(question) else question
+    if (found := _NUMBER_OF.match(question)) is not None:
+        question = f"how many {question[found.end() :]}"
     if (found := _HOW_OFTEN.match(question)) is not None:
         question = f"how many entries{question[found.end() :]}"
     if (found := _ADD_WHAT.match(question)) is not None:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 
 from localcrag.crag.table_answers.place_names import PlaceCodes, place_codes
 from localcrag.crag.table_answers.table_values import roots
@@ -26,10 +26,11 @@ def places_said(words: Sequence[str], cells: Sequence[str]) -> Iterator[tuple[in
         words: the words of the question, as they are written.
         cells: the different cells of the column; nothing is found in one that has no codes of one kind.
     """
-    codes = _codes_of(cells)
+    held = _single_codes(cells)
+    codes = _kind_of(held)
     if codes is None:
         return
-    held, at = _single(cells), 0
+    at = 0
     while at < len(words):
         length, cell = _place_at(words, at, codes)
         if cell in held:
@@ -48,15 +49,20 @@ def _place_at(words: Sequence[str], at: int, codes: PlaceCodes) -> tuple[int, st
     return 1, codes.by_name[names[0]] if names else ""
 
 
-def _codes_of(cells: Sequence[str]) -> PlaceCodes | None:
-    """The codes of the kind that the cells of a column are of; None if they are no codes."""
-    held = _single(cells)
-    if len(held) < _MIN_CODES or not all(len(cell) in _LENGTHS and cell.isupper() for cell in held):
+def _single_codes(cells: Sequence[str]) -> set[str]:
+    """The codes of a column, some of whose cells may list several, "IT,FR"; none of any other column."""
+    held = set[str]()
+    for cell in cells:
+        codes = _BETWEEN_CODES.split(cell)
+        if not all(len(code) in _LENGTHS and code.isupper() for code in codes):
+            return set()
+        held.update(codes)
+    return held
+
+
+def _kind_of(held: Set[str]) -> PlaceCodes | None:
+    """The kind that the codes of a column are of; None if they are of none."""
+    if len(held) < _MIN_CODES:
         return None
     best = max(place_codes(), key=lambda kind: len(held & kind.codes))
     return best if len(held & best.codes) >= _MIN_CODED_SHARE * len(held) else None
-
-
-def _single(cells: Sequence[str]) -> set[str]:
-    """The different codes of a column, some of whose cells may list several: "IT,FR"."""
-    return {code for cell in cells for code in _BETWEEN_CODES.split(cell)}

@@ -135,10 +135,7 @@ def measures_another(query: TableQuery, table: QueryTable, question: str) -> boo
     "How many died of disease?" is not told by the column "wounds" beside "disease".
     """
     asked = {*roots(OF_TABLE.sub(" ", question))}
-    parts = [
-        target.expression for target in (*query.targets, *filter(None, [query.key])) if target.expression
-    ]
-    measured = {name for part in parts for name in part.columns if table.columns[name].is_number}
+    measured = {name for name in query.measured if table.columns[name].is_number}
     unsaid = [name for name in measured if asked.isdisjoint(roots(name))]
     others = (column.name for column in table.columns.values() if column.is_number)
     return bool(unsaid) and any(
@@ -229,10 +226,8 @@ def guesses_column(query: TableQuery, table: QueryTable) -> bool:
 
     Which of two such columns is the temperature of a star, nobody knows here.
     """
-    targets = (target.expression for target in (*query.targets, *filter(None, [query.key])))
-    asked = {name for each in targets if each is not None for name in each.columns}
     unnamed = unnamed_numbers(table)
-    return len(unnamed) > 1 and not asked.isdisjoint(unnamed)
+    return len(unnamed) > 1 and not set(query.measured).isdisjoint(unnamed)
 
 
 def chooses_among_alike(query: TableQuery, table: QueryTable, question: str) -> bool:
@@ -240,9 +235,7 @@ def chooses_among_alike(query: TableQuery, table: QueryTable, question: str) -> 
 
     Of "Deposit / private" and "Deposit / trade" the deposit of a business may be either.
     """
-    words = {*roots(question)}
-    expressions = (target.expression for target in (*query.targets, *filter(None, [query.key])))
-    asked = {name for each in expressions if each is not None for name in each.columns}
+    words, asked = {*roots(question)}, set(query.measured)
     for name in asked:
         upper, _, own = name.rpartition(HEADER_SEPARATOR)
         alike = [each for each in table.columns if each.rpartition(HEADER_SEPARATOR)[0] == upper]

@@ -9,7 +9,7 @@ answer.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 NO_QUERY = "NONE"
@@ -141,21 +141,26 @@ class TableQuery:
     @property
     def selected(self) -> tuple[str, ...]:
         """The columns that its targets name."""
-        expressions = (target.expression for target in self.targets if target.expression)
-        return tuple(column for each in expressions for column in each.columns)
+        return _columns_of(self.targets)
+
+    @property
+    def measured(self) -> tuple[str, ...]:
+        """The columns that it selects or puts its lines in order by."""
+        return _columns_of((*self.targets, *filter(None, [self.key])))
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that it names, each once."""
-        named = [
-            column
-            for target in (*self.targets, *filter(None, [self.key]))
-            if target.expression
-            for column in target.expression.columns
-        ]
+        named = list(self.measured)
         for condition in self.conditions:
             named += [condition.column, condition.other]
         return tuple(dict.fromkeys(filter(None, [*named, self.group])))
+
+
+def _columns_of(targets: Iterable[Target]) -> tuple[str, ...]:
+    """The columns that the expressions of targets read, in order."""
+    expressions = (target.expression for target in targets if target.expression)
+    return tuple(column for each in expressions for column in each.columns)
 
 
 def quoted(column: str) -> str:
