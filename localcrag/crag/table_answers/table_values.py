@@ -152,6 +152,9 @@ _MONTHS = {
     )
     for length in (3, len(name))
 } | {"sept": 9}
+_MULTIPLES = {"k": 1000, "m": 1_000_000, "b": 1_000_000_000, "bn": 1_000_000_000, "million": 1_000_000,
+              "billion": 1_000_000_000}  # fmt: skip
+"""What the numbers of one column are multiplied by that stand in several of these: "$870K", "$3.14M"."""
 _WITHOUT_UMLAUTS = str.maketrans("äöü", "aou")
 _SPACES = str.maketrans({"\u00a0": " ", "\u202f": " ", "\u2009": " ", "−": "-", "’": "'"})
 _QUANTITY = re.compile(
@@ -294,7 +297,9 @@ def _numbers(cells: Sequence[str], *, decimal_mark: str = "") -> ColumnValues | 
     found = [match for cell in cells if (match := _QUANTITY.fullmatch(cell))]
     if len(found) != len(cells) or any(match["sign"] and match["inner"] for match in found):
         return None
-    units = {_unit(match) for match in found}
+    units, factors = {_unit(match) for match in found}, [1] * len(found)
+    if len(units) > 1 and (multiples := _in_multiples(found)):
+        units, factors = {multiples[0]}, multiples[1]
     if len(units) != 1 or None in units:
         return None
     texts = [match["number"] for match in found]
@@ -309,10 +314,23 @@ def _numbers(cells: Sequence[str], *, decimal_mark: str = "") -> ColumnValues | 
         with_point = decimal_mark == "."
     marks = str.maketrans("", "", ", '") if with_point else str.maketrans(",", ".", ". '")
     values = (
-        _plain(Decimal(f"{match['sign'] or match['inner']}{match['number'].translate(marks)}"))
-        for match in found
+        _plain(Decimal(f"{match['sign'] or match['inner']}{match['number'].translate(marks)}") * factor)
+        for match, factor in zip(found, factors, strict=True)
     )
     return ColumnValues(ColumnKind.NUMBER, tuple(values), units.pop() or "", not with_point)
+
+
+def _in_multiples(found: Sequence[re.Match[str]]) -> tuple[str, list[int]] | None:
+    """The unit of amounts of which some are in thousands, some in millions, and how much one of each is.
+
+    None of numbers that nothing shows to be such: metres, without money before them or thousands beside.
+    """
+    said = [(match["unit"] or "").casefold() for match in found]
+    before = {_UNIT_OF.get((match["before"] or "").casefold(), match["before"] or "") for match in found}
+    is_told = before <= CURRENCIES or {"k", "million", "billion"} & {*said}
+    if len(before) != 1 or not is_told or not {*said} - {""} <= _MULTIPLES.keys():
+        return None
+    return before.pop(), [_MULTIPLES.get(each, 1) for each in said]
 
 
 def _plain(value: Decimal) -> Decimal:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from datetime import date
+from datetime import date, timedelta
 from decimal import Decimal
 
 from localcrag.crag.table_answers.column_merit import is_better_high
@@ -13,7 +13,7 @@ from localcrag.crag.table_answers.table_vocabulary import QUANTITY_WORDS, SUPERL
 from localcrag.crag.table_queries.derived_words import cells_of_word
 from localcrag.crag.table_queries.query_directions import directed
 from localcrag.crag.table_queries.query_doubts import MIN_ALIKE, guesses_column, unnamed_numbers
-from localcrag.crag.table_queries.query_table import QueryTable
+from localcrag.crag.table_queries.query_table import YEAR_IN_NAME, QueryTable
 from localcrag.crag.table_queries.table_query import (
     COMPARING,
     ColumnExpression,
@@ -62,7 +62,8 @@ def repaired(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
 
 def surely_repaired(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
     """A query with what the words of a question leave no doubt of, however sure the model is of it."""
-    query = without_left_out(with_share(directed(query, table, question), table, question), table, question)
+    query = within_period(with_share(directed(query, table, question), table, question), table, question)
+    query = without_left_out(query, table, question)
     return with_unnamed(with_named_group(query), table)
 
 
@@ -93,6 +94,30 @@ def without_left_out(query: TableQuery, table: QueryTable, question: str) -> Tab
         return query
     kept = tuple(each for each in query.conditions if each.column != found[0].column)
     return replace(query, conditions=(*kept, *found))
+
+
+def within_period(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
+    """A query for the days of a year, or of a month, without the first day of the next one.
+
+    "Which contracts expire in 2024?" asks for none of 1 January 2025, of which it says nothing.
+    """
+    said = {*YEAR_IN_NAME.findall(question)}
+
+    def told(condition: Condition) -> Condition:
+        if condition.operator != "BETWEEN" or table.columns[condition.column].kind != "date":
+            return condition
+        try:
+            first, last = map(date.fromisoformat, condition.values)
+        except ValueError:
+            return condition
+        is_next = last.day == 1 == first.day and last > first and last.isoformat() not in question
+        is_unsaid = last.month == 1 == first.month and str(last.year) not in said
+        is_month = (last.year, last.month) == (first.year + first.month // 12, first.month % 12 + 1)
+        if not is_next or not (is_unsaid or is_month):
+            return condition
+        return replace(condition, values=(condition.values[0], (last - timedelta(1)).isoformat()))
+
+    return replace(query, conditions=tuple(map(told, query.conditions)))
 
 
 def with_share(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
