@@ -242,7 +242,11 @@ def test_a_column_is_of_one_kind_or_text(cells: list[str], kind: ColumnKind, uni
 
 def test_numbers_are_read_as_they_are_written() -> None:
     assert column_values(["1,5", "12,25"]).values == (Decimal("1.5"), Decimal("12.25"))
-    assert column_values(["$870K", "$3.14M", "$12"]).values == (Decimal(870_000), Decimal(3_140_000), Decimal(12))
+    assert column_values(["$870K", "$3.14M", "$12"]).values == (
+        Decimal(870_000),
+        Decimal(3_140_000),
+        Decimal(12),
+    )
     assert column_values(["870k", "3.14M"]).values == (Decimal(870_000), Decimal(3_140_000))
     assert column_values(["870 kg", "3.14 M"]).kind is ColumnKind.TEXT
     assert column_values(["12", "3.14 M"]).kind is ColumnKind.TEXT, "metres, or millions?"

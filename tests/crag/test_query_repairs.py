@@ -314,7 +314,11 @@ def test_what_a_question_excepts_is_left_out(question: str, conditions: str) -> 
         ("Which parks were seen in May 2023?", ("2023-05-01", "2023-06-01"), "2023-05-31"),
         ("Which parks were seen in December 2023?", ("2023-12-01", "2024-01-01"), "2023-12-31"),
         ("Which parks were seen from 2022 to 2023?", ("2022-01-01", "2023-01-01"), "2023-01-01"),
-        ("Which parks were seen between 2023-05-01 and 2023-06-01?", ("2023-05-01", "2023-06-01"), "2023-06-01"),
+        (
+            "Which parks were seen between 2023-05-01 and 2023-06-01?",
+            ("2023-05-01", "2023-06-01"),
+            "2023-06-01",
+        ),
         ("Which parks were seen in the first half of 2023?", ("2023-01-01", "2023-06-30"), "2023-06-30"),
     ],
 )
@@ -322,10 +326,10 @@ def test_a_year_and_a_month_end_with_their_last_day(
     question: str, bounds: tuple[str, str], meant: str
 ) -> None:
     first, last = bounds
-    query = parsed_query(f'SELECT "Park" WHERE "Seen on" BETWEEN \'{first}\' AND \'{last}\'')
+    query = parsed_query(f"SELECT \"Park\" WHERE \"Seen on\" BETWEEN '{first}' AND '{last}'")
     assert query is not None
     repaired_query = str(surely_repaired(query, VISITS, question))
-    assert repaired_query == f'SELECT "Park" WHERE "Seen on" BETWEEN \'{first}\' AND \'{meant}\''
+    assert repaired_query == f"SELECT \"Park\" WHERE \"Seen on\" BETWEEN '{first}' AND '{meant}'"
 
 
 def test_a_group_is_named_by_what_its_rows_have_in_common() -> None:
