@@ -167,3 +167,15 @@ def test_someone_is_told_by_a_word_that_the_question_has_not(text: str, headings
 )
 def test_a_birth(question: str, text: str, *, lacks: bool) -> None:
     assert lacks_asked_type(question, text) is lacks
+
+
+@pytest.mark.parametrize(
+    ("text", "lacks"),
+    [
+        ("No.: WHM 12 · Name: Model 'Constance' · Period: c. 1900 · How: gift · Room: 1", True),
+        ("No.: WHM 12 · Name: Model 'Constance' · Maker: T. Hale · Period: c. 1900", False),
+        ("Model 'Constance', by a shipwright of the yard.", False),
+    ],
+)
+def test_who_made_something_is_told_by_a_cell_that_may_be_a_name(text: str, lacks: bool) -> None:
+    assert lacks_asked_type("Who built the model Constance?", text) is lacks

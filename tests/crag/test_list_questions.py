@@ -11,6 +11,7 @@ from localcrag.crag.answering.query_answers import MAX_LINES
 from localcrag.crag.answering.unsure_tables import compute_unsure
 from localcrag.crag.table_answers.list_questions import (
     asks_for_all,
+    asks_for_extreme,
     asks_for_list,
     compares_with_number,
     kind_listed,
@@ -231,3 +232,8 @@ def test_of_very_many_rows_the_first_are_named() -> None:
     both = queried("Which have more than 1001?", 'SELECT "name", "people" WHERE "people" > 1001', rows)
     assert both is not None and both.answer.text.split("\n")[MAX_LINES] == "and 13 more"
     assert len(both.answer.rows) == MAX_LINES
+
+
+def test_what_stands_in_brackets_does_not_hide_a_superlative() -> None:
+    assert asks_for_extreme("who has been in the club longest according to this year's (2025) register?")
+    assert asks_for_list("Which routes (by bus) are longer than 3 km?")

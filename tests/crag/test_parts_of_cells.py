@@ -42,6 +42,7 @@ Dorn,68100,1
         (STATIONS, "Which stations have a postcode that begins with 79?", "Alm; Berg"),
         (STATIONS, "How many stations have a postcode that starts with 99?", None),
         (STATIONS, "How many stations start with?", None),
+        (STATIONS, "How many stations are there at Berg?", None),
     ],
 )
 def test_a_part_of_a_cell_is_a_condition(tmp_path: Path, text: str, question: str, value: str | None) -> None:

@@ -14,6 +14,7 @@ from localcrag.crag.table_answers.document_matches import document_matches, is_t
 from localcrag.crag.table_answers.parsed_tables import ParsedTable, joined_tables, tables_of
 from localcrag.crag.table_answers.table_matching import matched, may_mean
 from localcrag.crag.table_answers.table_questions import recognised
+from localcrag.crag.table_answers.united_tables import whole_table
 from localcrag.events import result_of
 from localcrag.types import Hit
 from tests.crag.test_aggregation import passages, value
@@ -174,6 +175,34 @@ def test_sheets_with_the_same_columns_are_one_table(tables: list[tuple[str, ...]
     joined = joined_tables([_table(*table) for table in tables])
     assert [len(table.rows) for table in joined] == rows
     assert all(table.names == ("farms",) for table in joined)
+
+
+@pytest.mark.parametrize(
+    ("question", "rows"),
+    [
+        ("Which services cost more than 40?", 4),
+        ("Which services of the halls cost more than 40?", 2),
+        ("Which pool service is the cheapest?", 2),
+    ],
+)
+def test_a_question_over_rows_goes_over_the_tables_of_all_headings(question: str, rows: int) -> None:
+    tables = [_table(*table) for table in (POOL, HALLS)]
+    whole = [whole_table(question, table, tables) for table in tables]
+    assert {len(table.rows) for table in whole} == {rows}
+    assert (
+        whole_table(
+            question, tables[0], [tables[0], _table("Tools", "Tool: Saw · Fee: 3", "Tool: Axe · Fee: 2")]
+        )
+        == tables[0]
+    )
+    if rows == 2:
+        named = "Halls" if "halls" in question else "Pool"
+        assert {table.own_names[0] for table in whole} == {named}
+
+
+def test_the_number_of_a_heading_tells_of_no_year() -> None:
+    numbered = [_table(f"{n} {name}", *rows) for n, (name, *rows) in enumerate((POOL, HALLS), 1)]
+    assert [len(table.rows) for table in joined_tables(numbered)] == [4]
 
 
 ITEMS = ("Items", "No.: 1 · Item: Fee · Amount (EUR): 340", "No.: 2 · Item: Train · Amount (EUR): 20")

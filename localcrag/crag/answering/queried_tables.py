@@ -14,7 +14,9 @@ from localcrag.crag.answering.query_answers import answer_of, is_lookup, lists_r
 from localcrag.crag.doubts.sureness import asks_over_table
 from localcrag.crag.refinement.strip_kinds import is_row
 from localcrag.crag.state import ComputedAnswer, QuestionState
+from localcrag.crag.table_answers.list_questions import asks_for_list
 from localcrag.crag.table_answers.parsed_tables import ParsedTable, tables_of
+from localcrag.crag.table_answers.united_tables import whole_table
 from localcrag.crag.table_queries.missing_conditions import (
     read_over_rows,
     unasked_sex,
@@ -257,8 +259,10 @@ def _elsewhere(state: QuestionState, seen: Collection[str]) -> Iterator[Passage]
 def _tables(state: QuestionState, passages: Iterable[Passage], looked_at: set[str]) -> Iterator[ParsedTable]:
     """The first tables of some passages, each once; their sources are added to those looked at.
 
-    None through which the filter of the question cuts.
+    If the question goes over rows, those with one header in a document are one table. None through which the
+    filter of the question cuts.
     """
+    is_over_rows = asks_over_table(state.question) or asks_for_list(state.question)
     seen: set[tuple[str, tuple[str, ...]]] = set()
     documents: dict[str, list[ParsedTable]] = {}
     for passage in passages:
@@ -271,6 +275,8 @@ def _tables(state: QuestionState, passages: Iterable[Passage], looked_at: set[st
         if table is None or (passage.source, table.columns) in seen:
             continue
         seen.add((passage.source, table.columns))
+        if is_over_rows:
+            table = whole_table(state.question, table, documents[passage.source])
         if state.filter is None or all(matches(state.filter, row.strip.passage) for row in table.rows):
             yield table
         if len(seen) == MAX_TABLES:

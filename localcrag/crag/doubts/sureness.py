@@ -84,7 +84,7 @@ _EXTREME_ASKED = re.compile(
 )
 """How a question asks for the first of all rows."""
 _GREATEST_ASKED = re.compile(
-    rf"\bwhich (?!of\b).{{1,80}}?(?:(?<!\bof )\bthe (?:very )?(?P<word>{_EXTREME})\b"
+    rf"\b(?:which|who) (?!of\b).{{1,80}}?(?:(?<!\bof )\bthe (?:very )?(?P<word>{_EXTREME}|most|fewest)\b"
     r"|(?<!\bthe )\b(?P<degree>most|least) (?!of\b|likely\b)[a-z])"
     rf"|\bwhat(?:['’]s| is| was) the (?:very )?(?P<one>{_EXTREME})\b",
     re.IGNORECASE,

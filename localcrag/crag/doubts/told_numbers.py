@@ -26,6 +26,7 @@ from localcrag.crag.refinement.strip_context import headings_above, judged_text
 from localcrag.crag.refinement.strip_filter import best_strip
 from localcrag.crag.refinement.strip_kinds import cells_of, is_row, named_cell
 from localcrag.crag.rows.told_ranges import NUMBER, is_within_range
+from localcrag.crag.table_answers.season_years import seasons_of, with_whole_seasons, without_seasons
 from localcrag.crag.table_answers.unit_scales import shared_quantities
 from localcrag.types import HEADING_SEPARATOR, Strip
 
@@ -67,6 +68,7 @@ def missing_numbers(strips: Sequence[Strip], question: str) -> list[str]:
     if _DIGITS.search(question) is None:
         return []
     told = without_allowed_values(" ".join(map(_told_with, strips)), question)
+    question = without_seasons(with_whole_seasons(question), seasons_of(told))
     question = _without_names(_without_told_days(question, told, strips), strips)
     question = _DIMENSIONS.sub(" ", question)
     asked = dict.fromkeys(NUMBER.findall(question))

@@ -41,6 +41,7 @@ _EXTREME = re.compile(
     r"|request|interest)\b)[\w-]+(?:est|most)\b"
 )
 """The first of an order, also of such as no column of a table is known for: "the busiest"."""
+_WITHOUT_BRACKETS = str.maketrans("()", "  ")
 _COMPARED = re.compile(r"\b(?:than|between) [€$£]?\d", re.IGNORECASE)
 _FIGURES = frozenset(map(root, word_list("number total sum average mean share percentage amount")))
 """What is one figure, whatever it is of."""
@@ -126,7 +127,7 @@ def asks_for_extreme(question: str) -> bool:
 
 def _plain(question: str) -> str:
     """A question in English and in the wording that tables are asked in."""
-    return with_plain_wording(in_english(question))
+    return with_plain_wording(in_english(question.translate(_WITHOUT_BRACKETS)))
 
 
 def _has_superlative(tokens: Sequence[QuestionToken]) -> bool:

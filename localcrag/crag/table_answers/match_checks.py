@@ -92,10 +92,15 @@ class MatchChecks(RowNouns):
         return any(len(found) > 1 for found in values.values())
 
     def _check_one_row(self, match: TableMatch) -> None:
-        """Refuse to look for the most in one row that the question names: "the biggest cost in 2022"."""
+        """Refuse to look for the most in one row that the question names, or to count that row.
+
+        "The biggest cost in 2022" is told by no row of costs by the year, nor "How many costs were there?".
+        """
         met = [n for n in range(len(self.rows)) if all(n in c.rows for c in match.conditions)]
-        named = [condition.column for condition in match.conditions]
-        if match.question.operation in EXTREMES and len(met) == 1 and self.label in named:
+        named = [condition for condition in match.conditions if condition.column == self.label]
+        counts = match.question.operation is Aggregate.COUNT and len(match.conditions) == 1
+        is_counted = counts and any(" = " in each.words for each in named)
+        if len(met) == 1 and (is_counted or (named and match.question.operation in EXTREMES)):
             raise UnclearError
 
     def _names_amount(self, column: str) -> bool:

@@ -32,6 +32,9 @@ _MIN_JOINED_NAMES = 2
 MAX_CELL_NAMES = 100
 """The most columns of a table that is parsed."""
 
+_NUMBERED = re.compile(r"^\d{1,2}(?:\.\d{1,2})*[.)]?\s+(?=[^\W\d_]{2})")
+"""The number of a heading before its words: "2.1 Crowns"."""
+
 
 @dataclass(frozen=True, slots=True)
 class ParsedRow:
@@ -148,7 +151,8 @@ def joined_tables(tables: Sequence[ParsedTable]) -> list[ParsedTable]:
     joined: list[ParsedTable] = []
     for columns, group in by_columns.items():
         labels = [cell for table in group for cell in table.cells(columns[0])]
-        is_dated = any(map(str.isdecimal, "".join(name for table in group for name in table.own_names)))
+        own = (_NUMBERED.sub("", name) for table in group for name in table.own_names)
+        is_dated = any(map(str.isdecimal, "".join(own)))
         if len(group) < 2 or is_dated or len(set(labels)) < len(labels) or not all(labels):
             continue
         shared = tuple(name for name in group[0].names if all(name in table.names for table in group))

@@ -1,14 +1,14 @@
-"""Several tables of one document that a question names to be taken together: "paints and resins together"."""
+"""Several tables of one document taken together: those that a question names, or all below one header."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from localcrag.crag.table_answers.parsed_tables import ParsedTable
+from localcrag.crag.table_answers.parsed_tables import ParsedTable, joined_tables
 from localcrag.crag.table_answers.table_columns import content
 from localcrag.crag.table_answers.table_questions import TableQuestion
-from localcrag.crag.table_answers.table_values import root
+from localcrag.crag.table_answers.table_values import root, roots
 from localcrag.types import Aggregate
 
 
@@ -45,6 +45,30 @@ def united(
     names = tuple(name for name in named[0].names if all(name in table.names for table in named))
     rows = tuple(row for table in named for row in table.rows)
     return replace(question, tokens=tokens), ParsedTable(columns, rows, names, names[:1])
+
+
+def whole_table(question: str, table: ParsedTable, tables: Sequence[ParsedTable]) -> ParsedTable:
+    """The rows of all tables of a document below the header of one, if a question names none of them.
+
+    A price list has a table below each heading, and "which treatments cost more than 500?" goes over all. One
+    that the question does name is taken alone.
+
+    Args:
+        question: the question, which goes over rows.
+        table: the table that was found.
+        tables: all tables of its document.
+    """
+    alike = [other for other in tables if other.columns == table.columns]
+    if len(alike) < 2:
+        return table
+    said = {*roots(question)}
+    names = (name for name in table.names if all(name in other.names for other in alike))
+    shared = {word for name in (*names, *table.columns) for word in roots(name)}
+    named = [other for other in alike if (_words(other) - shared) & said]
+    if named:
+        whole = [other for other in named if _words(other) - shared <= said]
+        return whole[0] if len(whole) == 1 else table
+    return next(iter(joined_tables(alike)), table)
 
 
 def _words(table: ParsedTable) -> frozenset[str]:
