@@ -407,6 +407,15 @@ def test_a_row_of_bounds_tells_the_most_of_something() -> None:
         assert goes_over_rows(state, [replace(found[0], score=0.9)]) is doubtful
 
 
+def test_a_row_that_says_so_tells_who_has_the_most() -> None:
+    world = World({"/a.txt": ""}, scripted("x"))
+    question = "Who has won the most games?"
+    state = QuestionState(world.adapters, world.options, question, question, None)
+    for row, doubtful in (("Club: Orla · Note: most games won", False), ("Club: Orla · Games won: 7", True)):
+        found = strips(structured((BlockKind.ROW, row)))
+        assert goes_over_rows(state, [replace(found[0], score=0.9)]) is doubtful
+
+
 def test_a_row_that_is_an_average_tells_one() -> None:
     world = World({"/a.txt": ""}, scripted("x"))
     question = "How many games does Orla win on average?"

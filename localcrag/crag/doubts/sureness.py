@@ -84,7 +84,8 @@ _EXTREME_ASKED = re.compile(
 )
 """How a question asks for the first of all rows."""
 _GREATEST_ASKED = re.compile(
-    rf"\b(?:which|who) (?!of\b).{{1,80}}?(?:(?<!\bof )\bthe (?:very )?(?P<word>{_EXTREME}|most|fewest)\b"
+    rf"\b(?:which|who) (?!of\b).{{1,80}}?"
+    rf"(?:(?<!\bof )\bthe (?:very )?(?:(?P<word>{_EXTREME})|(?P<many>most|fewest))\b"
     r"|(?<!\bthe )\b(?P<degree>most|least) (?!of\b|likely\b)[a-z])"
     rf"|\bwhat(?:['’]s| is| was) the (?:very )?(?P<one>{_EXTREME})\b",
     re.IGNORECASE,
@@ -207,8 +208,8 @@ def _is_for_greatest(question: str, text: str) -> bool:
     asked = _GREATEST_ASKED.search(question)
     if asked is None:
         return False
-    if asked["degree"]:
-        return asked["degree"].casefold() not in text.casefold().split()
+    if degree := asked["degree"] or asked["many"]:
+        return degree.casefold() not in text.casefold().split()
     if asked["one"] and _BOUND_TOLD.search(text):
         return False
     return not terms(asked["word"] or asked["one"]) & terms(text)

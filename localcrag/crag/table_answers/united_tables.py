@@ -23,7 +23,7 @@ def united(
     if question.operation not in (Aggregate.COUNT, Aggregate.TOTAL):
         return None
     said = {token.root for token in question.tokens}
-    named = [table for table in tables if table.own_names and said.issuperset(_words(table) or {""})]
+    named = [table for table in tables if said.issuperset(_words(table) or {""})]
     words = [_words(table) for table in named]
     columns = (
         tuple(column for column in named[0].columns if all(column in t.columns for t in named))
@@ -72,5 +72,5 @@ def whole_table(question: str, table: ParsedTable, tables: Sequence[ParsedTable]
 
 
 def _words(table: ParsedTable) -> frozenset[str]:
-    """The words of the nearest name of a table."""
-    return frozenset(content(table.own_names[0]))
+    """The words of the nearest name of a table; none of one without names."""
+    return frozenset(word for name in table.own_names[:1] for word in content(name))
