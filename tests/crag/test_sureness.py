@@ -398,22 +398,20 @@ def test_a_row_among_rows_that_are_as_probable_is_to_be_checked(
     assert goes_over_rows(state, kept) is doubtful
 
 
-def test_a_row_of_bounds_tells_the_most_of_something() -> None:
+@pytest.mark.parametrize(
+    ("question", "row", "doubtful"),
+    [
+        ("What is the largest pitch of a 2A thread?", "Thread: 2A · dPitchMax: 0.4485", False),
+        ("What is the largest pitch of a 2A thread?", "Thread: 2A · pitch: 0.4485", True),
+        ("Who has won the most games?", "Club: Orla · Note: most games won", False),
+        ("Who has won the most games?", "Club: Orla · Games won: 7", True),
+    ],
+)
+def test_a_row_that_says_so_tells_the_most_of_something(question: str, row: str, doubtful: bool) -> None:
     world = World({"/a.txt": ""}, scripted("x"))
-    question = "What is the largest pitch of a 2A thread?"
     state = QuestionState(world.adapters, world.options, question, question, None)
-    for row, doubtful in (("Thread: 2A · dPitchMax: 0.4485", False), ("Thread: 2A · pitch: 0.4485", True)):
-        found = strips(structured((BlockKind.ROW, row)))
-        assert goes_over_rows(state, [replace(found[0], score=0.9)]) is doubtful
-
-
-def test_a_row_that_says_so_tells_who_has_the_most() -> None:
-    world = World({"/a.txt": ""}, scripted("x"))
-    question = "Who has won the most games?"
-    state = QuestionState(world.adapters, world.options, question, question, None)
-    for row, doubtful in (("Club: Orla · Note: most games won", False), ("Club: Orla · Games won: 7", True)):
-        found = strips(structured((BlockKind.ROW, row)))
-        assert goes_over_rows(state, [replace(found[0], score=0.9)]) is doubtful
+    found = strips(structured((BlockKind.ROW, row)))
+    assert goes_over_rows(state, [replace(found[0], score=0.9)]) is doubtful
 
 
 def test_a_row_that_is_an_average_tells_one() -> None:

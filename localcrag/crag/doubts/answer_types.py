@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from localcrag.crag.questions.calendar_dates import without_dates
 from localcrag.crag.questions.query_terms import IN_WORDS, OPENING_WORDS, content_words, stem, terms
+from localcrag.crag.refinement.strip_kinds import cells_in, named_cell
 from localcrag.types import CELL_SEPARATOR
 
 _NUMBER_WORDS = "|".join(IN_WORDS)
@@ -182,7 +183,7 @@ _MAKER_ASKED = re.compile(
     r"|donated|restored|repaired|carved|printed|published|recorded|translated)\b",
     re.IGNORECASE,
 )
-_MAKER_TOLD = re.compile(r": [^:·\d]*[A-ZÀ-Þ][^:·\d]*(?= · |$)", re.MULTILINE)
+_MAKER_TOLD = re.compile(r"\D*[A-ZÀ-Þ]\D*")
 """A cell of a row that may be somebody's name: without a digit, and with a capital letter."""
 _FULL_NAME = re.compile(r"[A-ZÀ-Þ][\w.'’-]* [A-ZÀ-Þ][\w'’-]+")
 _FIRM_ASKED = re.compile(
@@ -225,8 +226,8 @@ def lacks_asked_type(question: str, text: str, headings: str = "") -> bool:
     if _WHO_ASKED.search(question) and not _tells_of_others(text, question):
         return not any(_tells_of_others(name, question) for name in _FULL_NAME.findall(headings))
     if _MAKER_ASKED.search(question) and CELL_SEPARATOR in text:
-        cells = (cell for cell in _MAKER_TOLD.findall(text) if _tells_of_others(cell, question))
-        return not any(cells)
+        values = (value for name, value in map(named_cell, cells_in(text)) if name)
+        return not any(_MAKER_TOLD.fullmatch(value) and _tells_of_others(value, question) for value in values)
     told = f"{headings}\n{text}"
     return any(kind.is_asked(question) and not kind.is_told(told, question) for kind in _TYPES)
 

@@ -155,10 +155,15 @@ def joined_tables(tables: Sequence[ParsedTable]) -> list[ParsedTable]:
         is_dated = any(map(str.isdecimal, "".join(own)))
         if len(group) < 2 or is_dated or len(set(labels)) < len(labels) or not all(labels):
             continue
-        shared = tuple(name for name in group[0].names if all(name in table.names for table in group))
+        shared = shared_names(group)
         rows = tuple(row for table in group for row in table.rows)
         joined.append(ParsedTable(columns, rows, shared, shared))
     return joined
+
+
+def shared_names(tables: Sequence[ParsedTable]) -> tuple[str, ...]:
+    """The names that all of some tables go by, the nearest first."""
+    return tuple(name for name in tables[0].names if all(name in table.names for table in tables))
 
 
 def _drafts(passages: Sequence[Passage]) -> Iterator[_Draft]:

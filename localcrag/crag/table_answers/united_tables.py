@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from localcrag.crag.table_answers.parsed_tables import ParsedTable, joined_tables
+from localcrag.crag.table_answers.parsed_tables import ParsedTable, joined_tables, shared_names
 from localcrag.crag.table_answers.table_columns import content
 from localcrag.crag.table_answers.table_questions import TableQuestion
 from localcrag.crag.table_answers.table_values import root, roots
@@ -42,7 +42,7 @@ def united(
         return None
     taken = frozenset[str]().union(*words) | {root("together")}
     tokens = [replace(token, used=token.used or token.root in taken) for token in question.tokens]
-    names = tuple(name for name in named[0].names if all(name in table.names for table in named))
+    names = shared_names(named)
     rows = tuple(row for table in named for row in table.rows)
     return replace(question, tokens=tokens), ParsedTable(columns, rows, names, names[:1])
 
@@ -62,8 +62,7 @@ def whole_table(question: str, table: ParsedTable, tables: Sequence[ParsedTable]
     if len(alike) < 2:
         return table
     said = {*roots(question)}
-    names = (name for name in table.names if all(name in other.names for other in alike))
-    shared = {word for name in (*names, *table.columns) for word in roots(name)}
+    shared = {word for name in (*shared_names(alike), *table.columns) for word in roots(name)}
     named = [other for other in alike if (_words(other) - shared) & said]
     if named:
         whole = [other for other in named if _words(other) - shared <= said]
