@@ -13,6 +13,7 @@ from localcrag.crag.judges.fused_strips import FusedStrips
 from localcrag.crag.judges.graders import Grader
 from localcrag.crag.prompt_layout import JointPassages
 from localcrag.crag.retrieval import Retriever
+from localcrag.crag.table_answers.parsed_tables import DocumentTables
 from localcrag.errors import UsageError
 from localcrag.events import Measured, Steps
 from localcrag.filters import Filter
@@ -271,7 +272,7 @@ class QuestionState:
     understood wrongly (made whole by the wrong words), so that no answer to it is sure. ``foreign`` says that
     the grades do not count, since question and passages are in different languages. ``computed`` is the
     answer if it was computed over a table. ``opinion`` is what the language model holds of the best passages,
-    if it was to read them.
+    if it was to read them. ``documents`` are those whose tables were read, by source.
     """
 
     adapters: Adapters
@@ -286,6 +287,7 @@ class QuestionState:
     foreign: bool = False
     computed: ComputedAnswer | None = None
     opinion: PassageOpinion | None = None
+    documents: dict[str, DocumentTables] = field(default_factory=dict)
     _replaced: Replaced | None = None
     _tried: list[str] = field(default_factory=list)
     _seen: set[str] = field(default_factory=set)

@@ -8,6 +8,7 @@ import pytest
 
 from localcrag.crag.answering.aggregation import aggregated
 from localcrag.crag.table_answers.document_matches import document_matches
+from localcrag.crag.table_answers.parsed_tables import tables_of
 from localcrag.crag.table_answers.table_questions import recognised
 from localcrag.types import Block, BlockKind, Passage
 from tests.crag.test_aggregation import passages
@@ -42,7 +43,7 @@ def test_codes_are_counted_by_what_they_mean(
     form = recognised(question)
     assert form is not None
     form = replace(form, beside=[_document(*beside)])
-    matches = list(document_matches(form, passages(SAMPLES), None))
+    matches = list(document_matches(form, tables_of(passages(SAMPLES)), None))
     found = aggregated(matches[0]) if matches else None
     assert (found.computation.value if found else None) == answer
     assert all(match.loose for match in matches)

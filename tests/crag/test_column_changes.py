@@ -7,6 +7,7 @@ import pytest
 from localcrag.crag.answering.aggregation import aggregated
 from localcrag.crag.table_answers.column_changes import change_question
 from localcrag.crag.table_answers.document_matches import document_matches
+from localcrag.crag.table_answers.parsed_tables import tables_of
 from tests.crag.test_aggregation import passages
 
 FEES = [
@@ -36,7 +37,7 @@ FEES = [
 )
 def test_what_changes_most(question: str, value: str | None, is_loose: bool) -> None:
     form = change_question(question)
-    matches = list(document_matches(form, passages(FEES), None)) if form else []
+    matches = list(document_matches(form, tables_of(passages(FEES)), None)) if form else []
     found = aggregated(matches[0]) if matches else None
     assert (found.computation.value if found else None) == value
     assert not matches or matches[0].loose is is_loose

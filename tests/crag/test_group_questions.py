@@ -11,6 +11,7 @@ from localcrag.crag.answering.group_results import MAX_LISTED_GROUPS
 from localcrag.crag.state import ComputedAnswer
 from localcrag.crag.table_answers.document_matches import document_matches
 from localcrag.crag.table_answers.lookup_questions import TABLE_FORMS
+from localcrag.crag.table_answers.parsed_tables import tables_of
 from localcrag.documents.corpus import LocalCorpus
 from localcrag.documents.sources import LocalFile
 from tests.documents.conftest import tokenizer_file
@@ -117,7 +118,7 @@ def asked(tmp_path: Path, file: str, question: str, text: str = "") -> tuple[Com
     passages = corpus.split(corpus.read(source))
     for read in TABLE_FORMS:
         form = read(question)
-        matches = list(document_matches(form, passages, None)) if form is not None else []
+        matches = list(document_matches(form, tables_of(passages), None)) if form is not None else []
         found = [(computed, match.loose) for match in matches if (computed := aggregated(match))]
         if len(found) == 1:
             return found[0]

@@ -9,7 +9,7 @@ import pytest
 from localcrag.crag.answering.aggregation import aggregated
 from localcrag.crag.table_answers.document_matches import document_matches
 from localcrag.crag.table_answers.named_files import of_named_file
-from localcrag.crag.table_answers.parsed_tables import words_apart
+from localcrag.crag.table_answers.parsed_tables import tables_of, words_apart
 from localcrag.crag.table_answers.table_questions import TableQuestion, asks_for_rows, recognised
 from localcrag.documents.corpus import LocalCorpus
 from localcrag.documents.sources import LocalFile
@@ -73,7 +73,9 @@ def answer(tmp_path: Path, file: str, question: str) -> tuple[str, bool] | None:
     passages = corpus.split(corpus.read(source))
     plain, _ = of_named_file(question, [str(path)])
     form = recognised(plain)
-    matches = list(document_matches(form, passages, None)) if isinstance(form, TableQuestion) else []
+    matches = (
+        list(document_matches(form, tables_of(passages), None)) if isinstance(form, TableQuestion) else []
+    )
     computed = aggregated(matches[0]) if len(matches) == 1 else None
     return (computed.computation.value, matches[0].loose) if computed is not None else None
 

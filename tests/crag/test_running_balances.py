@@ -8,6 +8,7 @@ import pytest
 
 from localcrag.crag.answering.aggregation import aggregated
 from localcrag.crag.table_answers.document_matches import document_matches
+from localcrag.crag.table_answers.parsed_tables import tables_of
 from localcrag.crag.table_answers.running_balances import is_running_balance
 from localcrag.crag.table_answers.table_questions import moved_question
 from tests.crag.test_aggregation import passages, value
@@ -36,7 +37,7 @@ BOOK = [
 )
 def test_the_column_of_an_amount_is_known_by_its_rows(question: str, answer: str | None) -> None:
     form = moved_question(question)
-    matches = list(document_matches(form, passages(BOOK), None)) if form else []
+    matches = list(document_matches(form, tables_of(passages(BOOK)), None)) if form else []
     found = aggregated(matches[0]) if matches else None
     assert (found.computation.value if found else None) == answer
     assert all(match.loose for match in matches)

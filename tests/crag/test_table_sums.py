@@ -241,7 +241,7 @@ def test_cells_of_two_columns_tell_which_table_is_meant(question: str, is_told: 
     form = recognised(question)
     rows = [*ROTA, ROTA[2].replace("11-07", "11-09")]
     assert form is not None
-    (match,) = document_matches(form, passages(rows), None)
+    (match,) = document_matches(form, tables_of(passages(rows)), None)
     assert is_told_by_cells(match) is is_told
 
 
@@ -255,8 +255,8 @@ def test_a_table_that_may_be_meant_and_has_no_row_hides_no_other() -> None:
     ]
     store = SimpleNamespace(passages=lambda documents_read, limit: documents)
     options = SimpleNamespace(passages=6, policy=None)
-    adapters = SimpleNamespace(store=store)
-    state = SimpleNamespace(adapters=adapters, options=options, filter=None, doubtful=False, action=None)
+    state = SimpleNamespace(adapters=SimpleNamespace(store=store), options=options, documents={}, filter=None)
+    state.doubtful, state.action = False, None
     form = recognised("How often did Bodil desk in November?")
     assert form is not None
     found = result_of(compute(cast(QuestionState, state), form, [Hit(each, 1.0) for each in documents]))

@@ -7,6 +7,7 @@ import pytest
 from localcrag.crag.answering.aggregation import aggregated
 from localcrag.crag.state import ComputedAnswer
 from localcrag.crag.table_answers.document_matches import document_matches
+from localcrag.crag.table_answers.parsed_tables import tables_of
 from localcrag.crag.table_answers.table_questions import recognised
 from tests.crag.test_aggregation import passages
 
@@ -21,7 +22,7 @@ COMPARED = [
 def computed(question: str, rows: list[str]) -> tuple[ComputedAnswer | None, bool]:
     """What is computed over the tables of a file, and whether that is to be checked."""
     form = recognised(question)
-    match = next(iter(document_matches(form, passages(rows), None)), None) if form else None
+    match = next(iter(document_matches(form, tables_of(passages(rows)), None)), None) if form else None
     return (aggregated(match), match.loose) if match else (None, False)
 
 

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import groupby
 from pathlib import PurePath
 
 from localcrag.crag.answering.citation_check import cite
 from localcrag.crag.answering.computed_rows import (
-    MARK_OPENING,
     MAX_NAMED_ROWS,
     MAX_TIES,
     OWN_MARK,
@@ -26,6 +24,7 @@ from localcrag.crag.answering.computed_rows import (
     own_mark,
     rows_of,
 )
+from localcrag.crag.answering.document_tables import documents_of
 from localcrag.crag.answering.group_results import grouped_rows, share_of
 from localcrag.crag.refinement.recomposition import numbered
 from localcrag.crag.state import ComputedAnswer, Outcome, QuestionState
@@ -64,8 +63,6 @@ from localcrag.types import (
 
 MAX_DOCUMENTS = 16
 """The most documents whose tables are looked at, of those that a search found rows of."""
-MAX_PASSAGES = 20_000
-"""The most passages of a document whose tables are looked at."""
 MAX_LISTED_ROWS = 30
 """The most rows that are listed, all of them named and cited."""
 
@@ -84,24 +81,23 @@ def compute(
         question: the form of the question.
         found: the hits of its search, best first.
     """
-    documents = _documents(found)
-    passages = state.adapters.store.passages(documents, limit=MAX_PASSAGES + 1) if documents else []
+    read = documents_of(state, _documents(found))
+    passages = [passage for document in read for passage in document.passages]
     if isinstance(question, TableQuestion):
-        question = replace(question, beside=[hit.passage for hit in found] + list(passages))
+        question = replace(question, beside=[*(hit.passage for hit in found), *passages])
     elif isinstance(question, RosterQuestion):
         question = replace(question, beside=passages)
     near = {hit.passage.source for hit in found[: state.options.passages] if has_rows(hit.passage)}
     answers: dict[tuple[object, ...], tuple[ComputedAnswer, bool, bool]] = {}
-    for source, group in groupby(passages, key=lambda passage: passage.source):
-        of_document = _readable(list(group))
-        for match in document_matches(question, of_document, state.filter) if of_document else ():
+    for document in read:
+        for match in document_matches(question, document.tables, state.filter):
             content = tuple(tuple(row.cells.items()) for row in match.rows)
             computed = aggregated(match)
             if computed is None and match.loose:
                 continue
             if computed is None:
                 return None
-            is_near = source in near or match.is_named or is_told_by_cells(match)
+            is_near = match.table.source in near or match.is_named or is_told_by_cells(match)
             if content not in answers or is_near:
                 answers[content] = computed, is_near, match.loose
     exact = [answer for answer in answers.values() if not answer[2]] or list(answers.values())
@@ -117,17 +113,6 @@ def compute(
     state.action = Action.CORRECT
     yield Decided(Action.CORRECT, state.options.policy, f"computed from {rows_of(only.computation)}")
     return only
-
-
-def table_passages(state: QuestionState, source: str, document: str) -> list[Passage]:
-    """All passages of a document, in order; none if there are too many of them, or one is not readable."""
-    return _readable(state.adapters.store.passages({source: document}, limit=MAX_PASSAGES + 1))
-
-
-def _readable(passages: list[Passage]) -> list[Passage]:
-    """The passages of a document, if they are not too many, and none has the mark that answers set."""
-    is_readable = len(passages) <= MAX_PASSAGES and not any(MARK_OPENING in p.text for p in passages)
-    return passages if is_readable else []
 
 
 def _agreed(answers: Sequence[tuple[ComputedAnswer, bool, bool]]) -> list[tuple[ComputedAnswer, bool, bool]]:

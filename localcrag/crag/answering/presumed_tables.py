@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from localcrag.crag.answering.aggregation import aggregated, table_passages
+from localcrag.crag.answering.aggregation import aggregated
+from localcrag.crag.answering.document_tables import document_of
 from localcrag.crag.doubts.sureness import PROBABLE_STRIP, goes_over_rows
 from localcrag.crag.refinement.strip_filter import best_strip
 from localcrag.crag.refinement.strip_kinds import is_row
@@ -43,9 +44,9 @@ def presumed(state: QuestionState, kept: Sequence[Strip]) -> tuple[ComputedAnswe
     passage, most = _presumed_passage(state, kept)
     if question is None or question.listing or passage is None:
         return None
-    passages = table_passages(state, passage.source, passage.document)
-    lenient = replace(question, is_lenient=True, beside=passages)
-    matches = list(document_matches(lenient, passages, state.filter))
+    document = document_of(state, passage)
+    lenient = replace(question, is_lenient=True, beside=document.passages)
+    matches = list(document_matches(lenient, document.tables, state.filter))
     left = [[match.question.tokens[at].text for at in match.question.open_tokens()] for match in matches]
     fewest = min(map(len, left), default=0)
     found = [(match, words) for match, words in zip(matches, left, strict=True) if len(words) == fewest]

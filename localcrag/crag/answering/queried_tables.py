@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from localcrag.crag.answering.aggregation import has_rows, table_passages
+from localcrag.crag.answering.aggregation import has_rows
+from localcrag.crag.answering.document_tables import document_of
 from localcrag.crag.answering.query_answers import answer_of, is_lookup, lists_rows
 from localcrag.crag.doubts.sureness import asks_over_table
 from localcrag.crag.refinement.strip_kinds import is_row
 from localcrag.crag.state import ComputedAnswer, QuestionState
 from localcrag.crag.table_answers.list_questions import asks_for_list
-from localcrag.crag.table_answers.parsed_tables import ParsedTable, tables_of
+from localcrag.crag.table_answers.parsed_tables import ParsedTable
 from localcrag.crag.table_answers.united_tables import whole_table
 from localcrag.crag.table_queries.missing_conditions import (
     read_over_rows,
@@ -264,19 +265,17 @@ def _tables(state: QuestionState, passages: Iterable[Passage], looked_at: set[st
     """
     is_over_rows = asks_over_table(state.question) or asks_for_list(state.question)
     seen: set[tuple[str, tuple[str, ...]]] = set()
-    documents: dict[str, list[ParsedTable]] = {}
     for passage in passages:
         if not has_rows(passage):
             continue
         looked_at.add(passage.source)
-        if passage.source not in documents:
-            documents[passage.source] = tables_of(table_passages(state, passage.source, passage.document))
-        table = _table_of(documents[passage.source], passage)
+        tables = document_of(state, passage).tables
+        table = _table_of(tables, passage)
         if table is None or (passage.source, table.columns) in seen:
             continue
         seen.add((passage.source, table.columns))
         if is_over_rows:
-            table = whole_table(state.question, table, documents[passage.source])
+            table = whole_table(state.question, table, tables)
         if state.filter is None or all(matches(state.filter, row.strip.passage) for row in table.rows):
             yield table
         if len(seen) == MAX_TABLES:

@@ -6,21 +6,20 @@ from collections.abc import Iterator, Sequence
 
 from localcrag.crag.table_answers.column_changes import with_changes
 from localcrag.crag.table_answers.lookup_questions import LookupQuestion
-from localcrag.crag.table_answers.parsed_tables import joined_tables, tables_of
+from localcrag.crag.table_answers.parsed_tables import ParsedTable, joined_tables
 from localcrag.crag.table_answers.table_match import TableMatch
 from localcrag.crag.table_answers.table_matching import matched, may_mean
 from localcrag.crag.table_answers.table_questions import TableQuestion
 from localcrag.crag.table_answers.transposed_tables import transposed_matches
 from localcrag.crag.table_answers.united_tables import united
 from localcrag.filters import Filter, matches
-from localcrag.types import Passage
 
 MIN_TELLING_COLUMNS = 2
 """How many columns with conditions make a table the one that is meant, however far down the hits it is."""
 
 
 def document_matches(
-    question: TableQuestion | LookupQuestion, passages: Sequence[Passage], wanted: Filter | None
+    question: TableQuestion | LookupQuestion, tables: Sequence[ParsedTable], wanted: Filter | None
 ) -> Iterator[TableMatch]:
     """The tables of a document that account for the question; none of one that the filter cuts through.
 
@@ -29,10 +28,9 @@ def document_matches(
 
     Args:
         question: the form of the question.
-        passages: all passages of the document, in order.
+        tables: the tables of the document.
         wanted: the filter of the question, if it has one.
     """
-    tables = tables_of(passages)
     if not isinstance(question, TableQuestion):
         yield from (match for match in question.matches(tables) if _is_allowed(wanted, match))
         return

@@ -10,15 +10,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, wraps
 from pathlib import PurePath
+from typing import TypeVar
+from weakref import WeakKeyDictionary
 
 from localcrag.crag.refinement.knowledge_strips import strip_at
 from localcrag.crag.refinement.readable_names import ABBREVIATION_BORDER
 from localcrag.types import CELL_SEPARATOR, Block, BlockKind, Passage, Strip
 
+T = TypeVar("T")
 _NAME_END = ": "
 _JOINED_WORDS = re.compile(
     r"(?<=[a-z]{2})(?=[A-Z][a-z])|(?<=[a-z]{3})(?=[A-Z]{2}|[A-Z]$)|(?<=[A-Z]{2})(?=[A-Z][a-z]{2})"
@@ -47,14 +50,15 @@ class ParsedRow:
     strip: Strip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ParsedTable:
     """The rows of one table below the names of its columns, which are in the order of the table.
 
     ``names`` are the names that it goes by, the nearest first: its caption, the headings above it from the
     innermost, the name of its file and the title of its document. The first of them, ``own_names``, are lines
     above its header and the name nearest to them. ``spelled`` are the words that columns go by whose names
-    abbreviate those of a question (:mod:`.column_abbreviations`).
+    abbreviate those of a question (:mod:`.column_abbreviations`). No two tables are equal: what is found out
+    about one is kept with it (:func:`once_per_table`).
     """
 
     columns: tuple[str, ...]
@@ -98,6 +102,27 @@ class ParsedTable:
     def cells(self, column: str) -> list[str]:
         """The cells of a column, "" for a row that has none."""
         return [row.cells.get(column, "") for row in self.rows]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentTables:
+    """The passages of a document in order, and the tables that were parsed of them."""
+
+    passages: tuple[Passage, ...]
+    tables: tuple[ParsedTable, ...]
+
+
+def once_per_table(function: Callable[[ParsedTable], T]) -> Callable[[ParsedTable], T]:
+    """A function that is called once for a table, and gives the same again as long as the table is in use."""
+    known: WeakKeyDictionary[ParsedTable, T] = WeakKeyDictionary()
+
+    @wraps(function)
+    def kept(table: ParsedTable) -> T:
+        if table not in known:
+            known[table] = function(table)
+        return known[table]
+
+    return kept
 
 
 def words_apart(name: str) -> str:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence, Set
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from localcrag.crag.table_answers.column_abbreviations import with_names_in_full
-from localcrag.crag.table_answers.parsed_tables import ParsedRow, ParsedTable, words_apart
+from localcrag.crag.table_answers.parsed_tables import ParsedRow, ParsedTable, once_per_table, words_apart
 from localcrag.crag.table_answers.question_words import QuestionToken
 from localcrag.crag.table_answers.table_questions import TableQuestion
 from localcrag.crag.table_answers.table_totals import TableTotals, totals_of
 from localcrag.crag.table_answers.table_values import (
     CURRENCIES,
+    MAX_KNOWN_WORDS,
     UNITS,
     WORD,
     ColumnKind,
@@ -121,21 +122,20 @@ class TableColumns:
         """The words and numbers of the question."""
         return self.question.tokens
 
-    @cached_property
+    @property
     def totals(self) -> TableTotals:
         """The rows that add others up."""
         return totals_of(self.table)
 
-    @cached_property
+    @property
     def rows(self) -> tuple[ParsedRow, ...]:
         """The rows without those that add others up."""
-        return tuple(row for at, row in enumerate(self.table.rows) if at not in self.totals.rows)
+        return rows_without_totals(self.table)
 
-    @cached_property
+    @property
     def kinds(self) -> dict[str, ColumnValues]:
         """The values of each column."""
-        years = {column for column in self.table.columns if _YEAR_WORDS & {*self.named(column)}}
-        return values_of_columns({column: self.cells(column) for column in self.table.columns}, years)
+        return kinds_of(self.table)
 
     def cells(self, column: str) -> list[str]:
         """The cells of a column, "" for a row that has none."""
@@ -143,7 +143,7 @@ class TableColumns:
 
     @cached_property
     def _names(self) -> dict[str, tuple[str, ...]]:
-        return {column: required_words(self.table.wording(column)) for column in self.table.columns}
+        return names_of(self.table)
 
     def named(self, column: str) -> tuple[str, ...]:
         """The words of a column's name that a question must have, without units and parentheses."""
@@ -280,6 +280,25 @@ class TableColumns:
         return {self.kinds[column].unit} | ({*roots(header), *map(root, _SIGNS.findall(header))} & UNITS)
 
 
+@once_per_table
+def rows_without_totals(table: ParsedTable) -> tuple[ParsedRow, ...]:
+    """The rows of a table without those that add others up."""
+    return tuple(row for at, row in enumerate(table.rows) if at not in totals_of(table).rows)
+
+
+def names_of(table: ParsedTable) -> dict[str, tuple[str, ...]]:
+    """The words of each column's name that a question must have."""
+    return {column: required_words(table.wording(column)) for column in table.columns}
+
+
+@once_per_table
+def kinds_of(table: ParsedTable) -> dict[str, ColumnValues]:
+    """The values of each column of a table, of the rows without totals."""
+    rows, names = rows_without_totals(table), names_of(table)
+    cells = {column: [row.cells.get(column, "") for row in rows] for column in table.columns}
+    return values_of_columns(cells, {column for column in table.columns if _YEAR_WORDS & {*names[column]}})
+
+
 def meanings(token: QuestionToken) -> tuple[str, ...]:
     """The words that a word of a question may stand for: "downtime" is the time that one is down.
 
@@ -303,6 +322,7 @@ def required_words(header: str) -> tuple[str, ...]:
     return tuple(word for word in said if word not in UNITS) or said
 
 
+@lru_cache(maxsize=MAX_KNOWN_WORDS)
 def content(text: str) -> tuple[str, ...]:
     """The words of a text that mean something, for comparison."""
     words = _CONTENT_WORD.findall(text)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import accumulate
 
-from localcrag.crag.table_answers.parsed_tables import ParsedRow, ParsedTable
+from localcrag.crag.table_answers.parsed_tables import ParsedRow, ParsedTable, once_per_table
 from localcrag.crag.table_answers.place_names import regions_among_countries
 from localcrag.crag.table_answers.table_values import (
     ColumnKind,
@@ -164,6 +164,7 @@ class _Rows:
             yield at + 1, after
 
 
+@once_per_table
 def totals_of(table: ParsedTable) -> TableTotals:
     """The rows of a table that add others up."""
     last = len(table.rows) - 1
@@ -216,12 +217,9 @@ def is_close(total: Decimal, added: Decimal) -> bool:
 
 def _is_group_total(row: ParsedRow) -> bool:
     """Whether the total of a group may be said behind its name: "Region: North · Branch: Total"."""
-    for at, cell in enumerate(row.cells.values()):
-        if quantity(cell) is not None:
-            return False
-        if at and _TOTAL_LABEL.fullmatch(cell.strip()):
-            return True
-    return False
+    cells = list(row.cells.values())
+    said = next((at for at, cell in enumerate(cells) if at and _TOTAL_LABEL.fullmatch(cell.strip())), None)
+    return said is not None and all(quantity(cell) is None for cell in cells[: said + 1])
 
 
 def _added_up(table: ParsedTable) -> Iterator[list[Decimal | None]]:

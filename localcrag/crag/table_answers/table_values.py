@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, time
 from decimal import Decimal
 from enum import StrEnum
-from functools import partial
+from functools import lru_cache, partial
 from statistics import median_high
 
 from localcrag.crag.questions.query_terms import folded, stem
@@ -172,8 +172,11 @@ _YEAR = re.compile(r"1\d{3}|20\d\d|2100")
 _TIME = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?")
 _MAX_CELL = 60
 """Characters of a cell that can be a number or a date."""
+MAX_KNOWN_WORDS = 2**16
+"""The most words, or texts of cells, that are kept as they are compared: a long table repeats its cells."""
 
 
+@lru_cache(maxsize=MAX_KNOWN_WORDS)
 def root(word: str) -> str:
     """A word for comparison: a unit in one spelling, any other word without its ending and without umlauts.
 
