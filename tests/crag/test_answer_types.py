@@ -179,3 +179,21 @@ def test_a_birth(question: str, text: str, *, lacks: bool) -> None:
 )
 def test_who_made_something_is_told_by_a_cell_that_may_be_a_name(text: str, lacks: bool) -> None:
     assert lacks_asked_type("Who built the model Constance?", text) is lacks
+
+
+def test_who_won_is_not_told_by_a_row_of_the_programme() -> None:
+    asked = "Who won the tug of war of parents against teachers?"
+    assert lacks_asked_type(asked, "Time: 15:45 · Act: Tug of war: parents against teachers")
+    assert not lacks_asked_type(asked, "Act: Tug of war · Winner: Teachers of Oakmere")
+
+
+@pytest.mark.parametrize(
+    ("row", "lacks"),
+    [
+        ("Name: Tobias · Mon 26: L · Hours (h): 40 · Overtime (min): 0", True),
+        ("Name: Tobias · Role: Reception · Hours (h): 40 · Rate: 14", False),
+        ("Name: Tobias · Hours (h): 40 · Wage (EUR): 640", False),
+    ],
+)
+def test_hours_are_no_wage(row: str, *, lacks: bool) -> None:
+    assert lacks_asked_type("How much does Tobias earn per hour?", row) is lacks

@@ -127,3 +127,46 @@ def test_a_reply_in_a_file_of_its_own_counts_more() -> None:
     assert judged(scores, [*first, *again])[OLD] < 0.06
     assert judged(scores, [*first, *before])[OLD] == 0.3
     assert judged(scores, [*first, *other])[OLD] == 0.3
+
+
+OFFERED, LESS = "For the whole house we would ask £1,740.", "We have taken 5 % off, new total £1,653."
+
+
+def a_thread(*texts: str, subject: str = "Re: Wedding party") -> list[Strip]:
+    """The strips of mails of one subject in a mail folder, each below its header."""
+    made = BlockText()
+    for day, text in enumerate(texts, 3):
+        made.add(BlockKind.HEADING, subject, level=1)
+        made.add(BlockKind.ROW, f"From: Gwen · To: Fenella · Date: Mon, {day} Feb 2025 16:40:00 +0000")
+        for sentence in text.split("|"):
+            made.add(BlockKind.PARAGRAPH, sentence)
+    page = made.page(None)
+    return strips(replace(passage(page.text), blocks=page.blocks))
+
+
+def scores_of(question: str, found: list[Strip], p: dict[str, float]) -> list[tuple[str, float]]:
+    scores = with_newer_mails_first(question, found, [p.get(strip.text, 0.002) for strip in found])
+    return [(s.text, round(x, 3)) for s, x in zip(found, scores, strict=True) if s.text in p]
+
+
+@pytest.mark.parametrize(
+    ("question", "p", "falls"),
+    [
+        ("price for the whole house", 0.2, True),
+        ("price for the whole house", 0.04, False),
+        ("final price for the whole house", 0.04, True),
+        ("when is the whole house free", 0.2, False),
+    ],
+)
+def test_a_later_sum_of_a_thread_counts_more_if_one_is_asked_for(
+    question: str, p: float, *, falls: bool
+) -> None:
+    """Replies to replies have one subject: which is the later mail is told by where it stands."""
+    found = a_thread(OFFERED, f"Yes please!|{OFFERED}", LESS)
+    scores = scores_of(question, found, {OFFERED: 0.5, LESS: p})
+    assert [text for text, _ in scores] == [OFFERED, OFFERED, LESS]
+    assert all((score < p) is falls for text, score in scores if text == OFFERED), "as it is quoted, too"
+    alone = scores_of(question, a_thread(f"{OFFERED}|{LESS}"), {OFFERED: 0.5, LESS: p})
+    assert alone[0] == (OFFERED, 0.5), "one mail"
+    new = scores_of(question, a_thread(OFFERED, LESS, subject="Wedding party"), {OFFERED: 0.5, LESS: p})
+    assert new[0] == (OFFERED, 0.5), "two mails of which none replies"

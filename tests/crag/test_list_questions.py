@@ -42,6 +42,7 @@ SLEEPERS = "Which beasts slumber more than 19.2 hours?"
         ("Which premier league teams scored more than 70 goals?", True),
         ("In which years was the turnout below 94 percent?", True),
         ("Which of the journals started before 1900?", True),
+        ("Which of Bella's blood values were too high?", True),
         ("Which people are from France?", True),
         ("List the jobs in which more than 90 percent are women.", True),
         ("Can you name all stations of Turkey?", True),

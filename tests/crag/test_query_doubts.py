@@ -10,6 +10,7 @@ from localcrag.crag.table_queries.query_doubts import (
     counts_untold,
     gives_what_it_asks,
     guesses_column,
+    pays_nothing_back,
     ranks_rows_of_groups,
 )
 from localcrag.crag.table_queries.query_table import QueryTable
@@ -129,3 +130,20 @@ def test_a_count_is_to_be_checked_if_the_table_has_few_words_of_its_question(
     query = parsed_query(f"SELECT {written} WHERE \"CTRY\" = 'HK'")
     assert query is not None
     assert counts_untold(query, table, question, said_values(question, table)) is doubtful
+
+
+@pytest.mark.parametrize(
+    ("question", "columns", "doubtful"),
+    [
+        ("How much did the insurance pay out for Hugo?", ("Item", "Sum"), True),
+        ("How much did we get back from the insurance?", ("Item", "Sum"), True),
+        ("How much did the insurance pay out for Hugo?", ("Item", "Paid"), False),
+        ("How much did we pay for Hugo?", ("Item", "Sum"), False),
+    ],
+)
+def test_what_was_paid_out_is_not_the_sum_of_the_bills(
+    question: str, columns: tuple[str, str], *, doubtful: bool
+) -> None:
+    table = QueryTable.of_cells(("insurance claim Hugo",), columns, [("X-ray", "185"), ("Night", "95")])
+    query = parsed_query(f'SELECT SUM("{columns[1]}")')
+    assert query is not None and pays_nothing_back(query, table, question) is doubtful

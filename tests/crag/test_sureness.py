@@ -489,6 +489,36 @@ def test_a_part_is_not_shown_as_the_whole_with_confidence(question: str, best: i
     assert goes_over_rows(state, kept) is doubtful
 
 
+@pytest.mark.parametrize(
+    ("question", "doubtful"),
+    [
+        ("How many hours on the museum in February 2025?", True),
+        ("Museum hours in February 2025", True),
+        ("How many hours on the website in February 2025?", False),
+        ("How many hours on the museum on 4 February 2025?", False),
+        ("When was the museum reviewed in February 2025?", False),
+    ],
+)
+def test_one_day_does_not_tell_how_much_there_is_in_its_month(question: str, *, doubtful: bool) -> None:
+    """A log of work has a row for each day, of which the most probable one looks like the answer."""
+    world = World({"/a.txt": ""}, scripted("x"))
+    work = (
+        ("2025-02-04", "museum"),
+        ("2025-02-11", "museum"),
+        ("2025-02-12", "website"),
+        ("2025-03-01", "museum"),
+    )
+    rows = [
+        (BlockKind.ROW, f"Date: {day} · Project: {what} · Hours: {n}")
+        for n, (day, what) in enumerate(work, 3)
+    ]
+    found = strips(structured(*rows))
+    best = found[2 if "website" in question else 0]
+    state = QuestionState(world.adapters, world.options, question, question, None)
+    kept = [replace(best, score=0.7), *(each for each in found if each is not best)]
+    assert goes_over_rows(state, kept) is doubtful
+
+
 def test_days_of_a_year_do_not_tell_of_the_whole_of_it() -> None:
     question = "How much rain fell in the whole of 2013?"
     world = World({"/a.txt": ""}, scripted("x"))

@@ -8,7 +8,7 @@ from typing import cast
 
 import pytest
 
-from localcrag.crag.answering.aggregation import compute
+from localcrag.crag.answering.aggregation import aggregated, compute
 from localcrag.crag.state import QuestionState
 from localcrag.crag.table_answers.document_matches import document_matches, is_told_by_cells
 from localcrag.crag.table_answers.parsed_tables import ParsedTable, joined_tables, tables_of
@@ -256,7 +256,7 @@ def test_a_table_that_may_be_meant_and_has_no_row_hides_no_other() -> None:
     store = SimpleNamespace(passages=lambda documents_read, limit: documents)
     options = SimpleNamespace(passages=6, policy=None)
     state = SimpleNamespace(adapters=SimpleNamespace(store=store), options=options, documents={}, filter=None)
-    state.doubtful, state.action = False, None
+    state.question, state.doubtful, state.action = "", False, None
     form = recognised("How often did Bodil desk in November?")
     assert form is not None
     found = result_of(compute(cast(QuestionState, state), form, [Hit(each, 1.0) for each in documents]))
@@ -277,3 +277,35 @@ def test_two_columns_are_compared_around_the_name_of_one() -> None:
     assert value("How many items have fewer on paper than the minimum?", rows) is None
     assert value("How many items of the April stock list have fewer in stock than the minimum?", rows) is None
     assert value("How many items have fewer in stock than ordered?", rows) is None
+
+
+WORK = [
+    f"Date: 2025-{day} · Project: {what} · Task: {task} · Hours: {hours}"
+    for day, what, task, hours in (
+        ("02-04", "museum", "meeting", 3.5),
+        ("02-07", "museum", "testing", 4),
+        ("02-11", "website", "coding", 6.5),
+        ("03-12", "museum", "review", 2),
+    )
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "total"),
+    [
+        ("How many hours on the museum in February 2025?", "7.5"),
+        ("How many hours did I work on the museum in February 2025?", "7.5"),
+        ("How many hours were booked on the museum?", "9.5"),
+        ("How many hours on the website in February 2025?", None),
+    ],
+)
+def test_hours_of_a_log_are_added_up_and_to_be_checked(question: str, total: str | None) -> None:
+    """One row may be what is meant, so it is to be checked; of a single day nothing is added up."""
+    form, (table,) = recognised(question), tables_of(passages(WORK))
+    match = matched(form, table) if form is not None else None
+    if total is None:
+        assert match is None
+        return
+    assert match is not None and match.loose
+    found = aggregated(match)
+    assert found is not None and found.computation.value == total

@@ -45,6 +45,24 @@ def test_the_row_of_another_thing_than_the_one_that_is_named() -> None:
     assert not names_other_row(asked, [], [table])
 
 
+def test_another_row_of_the_table_is_named_by_a_word_that_only_it_has() -> None:
+    """To a judge of relevance, the row of the dog looks like the answer about spaying one."""
+    rows = (
+        "Operation: Castration dog · Price: 301",
+        "Operation: Spay bitch · Price: 414",
+        "Operation: Nail clip · Price: 9",
+    )
+    table = structured(*((BlockKind.ROW, row) for row in rows))
+    dog, bitch, _ = strips(table)
+    asked = "spaying a dog, how much?"
+    assert names_other_row(asked, [replace(dog, score=0.6)], [table])
+    assert not names_other_row(asked, [replace(bitch, score=0.6)], [table])
+    assert not names_other_row("castrating a dog, how much?", [replace(dog, score=0.6)], [table])
+    assert not names_other_row(asked, [replace(dog, score=0.6)], [replace(table, source="/other.csv")])
+    both = structured(*((BlockKind.ROW, row) for row in (*rows, "Operation: Spay cat · Price: 139")))
+    assert not names_other_row(asked, [replace(strips(both)[0], score=0.6)], [both]), "two have it"
+
+
 def test_a_name_in_code_that_stands_elsewhere() -> None:
     shown, table = passage("A ferry route becomes a ferry."), passage("living_street: residential")
     asked = "What does a living_street become?"

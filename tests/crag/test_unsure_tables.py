@@ -39,6 +39,7 @@ SPECIES = "How many species of the survey live in a tree?"
 WAKEFUL = "How many sleepy species live in a tree?"
 AWAKE_IN_TREES = "SELECT COUNT(*) WHERE \"roost\" = 'tree' AND \"sleepy\" = 'yes'"
 WEARY = "Which of our animals is the weariest?"
+IN_ALL = "What do those in the grotto slumber in total?"
 MANY = "How many beasts are there?"
 MOST_SLEEP = 'SELECT "name" ORDER BY "sleep_total" DESC LIMIT 1'
 NAP = "How long a nap has the Noctule?"
@@ -115,6 +116,7 @@ def asked(
         pytest.param(MANY, ("SELECT COUNT(*)", 0.2), "4", False, id="over all rows, improbable"),
         pytest.param(MANY, ("SELECT COUNT(*)", 0.1), None, False, id="the same, too improbable"),
         pytest.param(WEARY, (OF_ONE_ROW, 0.7), None, False, id="a sum of one row"),
+        pytest.param(IN_ALL, (OF_ONE_ROW, 0.95), "19.1", False, id="a sum of one row, sure"),
         pytest.param(
             "What lives in a tree?",
             ('SELECT "name" WHERE "roost" = \'tree\'', 0.9),

@@ -48,6 +48,7 @@ from localcrag.crag.table_answers.table_values import (
     column_values,
     is_missing,
 )
+from localcrag.crag.table_answers.total_wording import asks_for_total
 from localcrag.events import Computed, Decided, Delta, Gathered, Steps, Verified
 from localcrag.types import (
     Action,
@@ -108,7 +109,7 @@ def compute(
     ((only, is_near, is_loose),) = exact
     if not is_near:
         return None
-    state.doubtful = state.doubtful or is_loose
+    state.doubtful = state.doubtful or is_loose or adds_one_row(only, state.question)
     yield Computed(only.computation)
     state.action = Action.CORRECT
     yield Decided(Action.CORRECT, state.options.policy, f"computed from {rows_of(only.computation)}")
@@ -124,6 +125,12 @@ def _agreed(answers: Sequence[tuple[ComputedAnswer, bool, bool]]) -> list[tuple[
     values = {answer.computation.value for answer, _, _ in answers}
     most = max(answers, key=lambda each: each[0].computation.rows, default=None)
     return [most] if most and len(values) == 1 else list(answers)
+
+
+def adds_one_row(computed: ComputedAnswer, question: str) -> bool:
+    """Whether the sum that a question asks for is that of a single row: others may stand elsewhere."""
+    told = computed.computation
+    return told.operation is Aggregate.TOTAL and told.rows == 1 and asks_for_total(question)
 
 
 def show_computed(computed: ComputedAnswer, *, sure: bool) -> Steps[Outcome]:

@@ -37,6 +37,7 @@ from localcrag.crag.table_queries.query_doubts import (
     measures_another,
     orders_against_change,
     passes_over_column,
+    pays_nothing_back,
     ranks_rows_of_groups,
     repeats_name,
     takes_examples_for_all,
@@ -194,6 +195,7 @@ def _is_doubtful(query: TableQuery, read: ReadQuery) -> bool:
         or counts_untold(query, read.table, read.question, read.said)
         or takes_whole_for_part(query, read.question)
         or measures_another(query, read.table, read.question)
+        or pays_nothing_back(query, read.table, read.question)
         or orders_against_change(query, read.table, read.question)
         or ranks_rows_of_groups(query, read.table)
         or guesses_column(query, read.table)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from localcrag.crag.answering.aggregation import has_rows
+from localcrag.crag.answering.aggregation import adds_one_row, has_rows
 from localcrag.crag.answering.presumed_tables import presumed
 from localcrag.crag.answering.queried_tables import QueriedTable, queried
 from localcrag.crag.answering.query_answers import is_lookup, lists_rows
@@ -67,7 +67,7 @@ def confirmed(state: QuestionState, computed: ComputedAnswer) -> Steps[tuple[Com
         return computed, False
     if not _agree(read, computed):
         return (computed if read.is_whole or read.probability < OVERRULING else read.answer), False
-    return read.answer, read.probability >= CONFIRMING
+    return read.answer, read.probability >= CONFIRMING and not adds_one_row(read.answer, state.question)
 
 
 def compute_unsure(state: QuestionState, kept: Sequence[Strip]) -> Steps[tuple[ComputedAnswer, bool] | None]:
@@ -90,6 +90,7 @@ def compute_unsure(state: QuestionState, kept: Sequence[Strip]) -> Steps[tuple[C
             least = CONFIRMING_LESS if words else CONFIRMING
             is_sure = read is not None and do_agree and read.probability >= least
             is_sure = is_sure and SEXES.isdisjoint(map(root, words))
+            is_sure = is_sure and not adds_one_row(computed, state.question)
             yield Computed(computed.computation)
             if words and not is_sure:
                 yield Degraded("answer", LEFT_OUT.format(words=", ".join(words)))
@@ -113,7 +114,7 @@ def compute_unsure(state: QuestionState, kept: Sequence[Strip]) -> Steps[tuple[C
         is_sure = is_of_best or read.probability >= SURE_OF_ONE_ROW
         is_sure = is_sure and not _is_one_of_alike(read, kept)
     yield Computed(read.answer.computation)
-    return read.answer, read.is_whole and is_sure
+    return read.answer, read.is_whole and is_sure and not adds_one_row(read.answer, state.question)
 
 
 def _least_sure(query: TableQuery) -> float:

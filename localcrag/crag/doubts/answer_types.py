@@ -64,11 +64,12 @@ _MONEY_TOLD = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _NUMERIC_CELL = re.compile(
-    r"(?:^|· )(?!(?:no|nr|num|number|id|item|pos|place|rank|row|line|page|week|year|days?|hours?|code|ref)\b)"
+    r"(?:^|· )(?!(?:no|nr|num|number|id|item|pos|place|rank|row|line|page|week|year|days?|hours?|code|ref)\b"
+    r"|[^·:\n]*[(\[](?:h|hrs?|hours|min|minutes|s|days|kg|g|t|km|m|cm|mm|l|ml|m²|ha|kwh|w|v|°c|%|pcs)[)\]]: )"
     r"[^·:\n]+: [+-]?\d[\d.,' ]*(?= ·|\n|$)",
     re.IGNORECASE,
 )
-"""A cell of a row that is nothing but a number, and not the number of the row."""
+"""A cell of a row that is nothing but a number, neither that of the row nor one in a unit of other things."""
 _PHONE = (
     r"(?:(?:phone|telephone|mobile|cell|fax|extension|hotline|emergency) (?:numbers?|no\.)"
     r"|number to (?:ring|call|dial|phone))"
@@ -180,7 +181,8 @@ _FIGURE = re.compile(rf"\d+(?:[.,:/]\d+)*|\b(?:{_NUMBER_WORDS})\b", re.IGNORECAS
 _WHO_ASKED = re.compile(r"^(?:and |so |but )?(?:who|whom|whose)\b", re.IGNORECASE)
 _MAKER_ASKED = re.compile(
     r"^(?:and |so |but )?who (?:built|made|painted|drew|wrote|designed|composed|invented|founded|discovered"
-    r"|donated|restored|repaired|carved|printed|published|recorded|translated)\b",
+    r"|donated|restored|repaired|carved|printed|published|recorded|translated|won|lost|scored|led|coached|trained"
+    r"|taught|signed|approved|paid)\b",
     re.IGNORECASE,
 )
 _MAKER_TOLD = re.compile(r"\D*[A-ZÀ-Þ]\D*")

@@ -19,7 +19,8 @@ from collections.abc import Iterator, Sequence
 
 from localcrag.calibration.scale import log_odds
 from localcrag.crag.policy import confidences_of, settled
-from localcrag.crag.questions.query_terms import terms, terms_asked_for
+from localcrag.crag.questions.calendar_dates import month_and_day, months_asked
+from localcrag.crag.questions.query_terms import OPENING_WORDS, terms, terms_asked_for
 from localcrag.crag.questions.question_extent import things_asked_for
 from localcrag.crag.refinement.completed_quotations import is_read_with
 from localcrag.crag.refinement.earlier_mails import is_of_earlier_mail
@@ -188,6 +189,8 @@ def goes_over_rows(state: QuestionState, kept: Sequence[Strip]) -> bool:
     over_rows = asks_over_table(question)
     if asks_for_total_of_years(question) or (asks_for_total(question) and _share_year(kept, best, question)):
         return True
+    if _share_month(kept, best, question):
+        return True
     if not is_one_of_many(question, best):
         may_add_up = over_rows or _MUCH_ASKED.search(question) is not None
         counts = asks_for_rows(question) and COUNT_ASKED.search(question) is not None
@@ -242,6 +245,22 @@ def _share_year(kept: Sequence[Strip], best: Strip, question: str) -> bool:
     beside = [each for each in kept if is_row(each) and each.passage.document == best.passage.document]
     told = [" ".join(named_cell(cell)[1] for cell in cells_of(each)) for each in beside]
     return any(sum(year in cells for cells in told) > 1 for year in _YEAR.findall(question))
+
+
+def _share_month(kept: Sequence[Strip], best: Strip, question: str) -> bool:
+    """Whether several rows of a document are of days in the month of which a question asks how much.
+
+    A search line asks so too: "hours on the museum in February 2025".
+    """
+    months = months_asked(question)
+    is_line = OPENING_WORDS.isdisjoint(question.casefold().split())
+    if not months or not (is_line or _MUCH_ASKED.search(question)):
+        return False
+    own = terms(best.text) & terms_asked_for(question)
+    beside = (each for each in kept if is_row(each) and each.passage.document == best.passage.document)
+    alike = (each for each in beside if own <= terms(each.text))
+    days = [{month_and_day(named_cell(cell)[1])[0] for cell in cells_of(each)} for each in alike]
+    return sum(not months.isdisjoint(each) for each in days) > 1
 
 
 def _is_among_equals(row: Strip, kept: Sequence[Strip], question: str) -> bool:

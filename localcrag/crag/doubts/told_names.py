@@ -14,7 +14,7 @@ from localcrag.crag.questions.query_terms import terms
 from localcrag.crag.refinement.knowledge_strips import strips_of_block
 from localcrag.crag.refinement.strip_context import judged_text
 from localcrag.crag.refinement.strip_filter import best_strip
-from localcrag.crag.refinement.strip_kinds import first_cell, is_row
+from localcrag.crag.refinement.strip_kinds import column_names, first_cell, is_row
 from localcrag.types import BlockKind, Passage, Strip
 
 _NAME = re.compile(r"(?<=[\w,;:'’)] )[A-ZÀ-Þ][\w'’-]+")
@@ -22,6 +22,8 @@ _NAME = re.compile(r"(?<=[\w,;:'’)] )[A-ZÀ-Þ][\w'’-]+")
 _NAME_IN_CODE = re.compile(r"(?<![\w-])[^\W\d_]\w*_\w+(?![\w-])")
 """A name as programs have it: "living_street"."""
 _JOINER = re.compile(r"[-_/.]")
+MIN_LETTERS = 4
+"""The fewest letters of a word that names another row."""
 
 
 def names_told_elsewhere(question: str, kept: Sequence[Strip]) -> list[str]:
@@ -61,7 +63,8 @@ def name_in_code_elsewhere(question: str, kept: Sequence[Strip], seen: Sequence[
 def names_other_row(question: str, kept: Sequence[Strip], seen: Sequence[Passage]) -> bool:
     """Whether the best strip is a row, and a question names another row that was found, not that one.
 
-    A row is named by the value of its first column, in whatever letters; a number names none.
+    A row is named by the value of its first column, in whatever letters; a number names none. One of the same
+    table is named by a word of it that nothing about the best strip has: "spaying a dog" by "Spay bitch".
 
     Args:
         question: the question.
@@ -72,19 +75,21 @@ def names_other_row(question: str, kept: Sequence[Strip], seen: Sequence[Passage
     if best is None or not is_row(best):
         return False
     asked, own = terms(question), terms(f"{judged_text(best)} {best.passage.title}")
-    labels = [terms(label) for label in _first_cells(seen)]
-    return any(label and label <= asked and not label & own for label in labels)
+    rows = [(row, terms(first_cell(row)[1])) for row in _named_rows(seen)]
+    if any(label and label <= asked and not label & own for _, label in rows):
+        return True
+    source, columns = best.passage.source, column_names(best)
+    beside = [each for row, each in rows if row.passage.source == source and column_names(row) == columns]
+    unsaid = {word for word in asked - own if len(word) >= MIN_LETTERS}
+    return sum(bool(label & unsaid) for label in beside) == 1
 
 
-def _first_cells(passages: Sequence[Passage]) -> Iterator[str]:
-    """The values of the first columns of all rows, but for numbers."""
+def _named_rows(passages: Sequence[Passage]) -> Iterator[Strip]:
+    """The rows whose first cell is no number."""
     for passage in passages:
         for block in passage.blocks:
             rows = strips_of_block(passage, block) if block.kind is BlockKind.ROW else []
-            for row in rows[:1]:
-                _, value = first_cell(row)
-                if value[:1].isalpha():
-                    yield value
+            yield from (row for row in rows[:1] if first_cell(row)[1][:1].isalpha())
 
 
 def _terms_around(strip: Strip) -> set[str]:

@@ -24,9 +24,19 @@ _REPLIED_TO = re.compile(
 """The heading of an earlier mail that a reply quotes: "… wrote:", or its header."""
 _REPLY_MARK = re.compile(r"\s*(?:Re|Aw|Antw|Sv|Vs|Ref|Rif|Odp)(?:\[\d+\])?:\s*", re.IGNORECASE)
 """What mail programs put before the subject of a reply."""
-RIVAL_LOG_ODDS = math.log(10)
+_HEADER = re.compile(r"^(?:From|Von|De|Da): [^\n]+ · (?:Date|Datum|Fecha|Data): ", re.MULTILINE)
+"""How a mail begins in a mail folder: "From: Ann · To: Ben · Date: …"."""
+_MONEY_ASKED = re.compile(
+    r"\b(?:prices?|costs?|fees?|rent|pay|paid|totals?|amount|how much)\b|[€$£]", re.IGNORECASE
+)
+_MONEY_TOLD = re.compile(r"[€$£] ?\d|\d ?(?:[€$£]|(?:EUR|USD|GBP|CHF|euros?|dollars|pounds)\b)")
+RIVAL_LOG_ODDS, SETTLED_LOG_ODDS = math.log(10), math.log(100)
 """A strip of the newer mail may answer too if its odds are a tenth of the earlier one's, which then fall by
-as much."""
+as much; a hundredth if the question wants what held in the end."""
+_SETTLED_ASKED = re.compile(
+    r"\b(?:final(?:ly)?|agreed?(?: on)?|in the end|eventually|settled|after all|at last|latest|updated)\b",
+    re.IGNORECASE,
+)
 
 
 def is_of_earlier_mail(strip: Strip) -> bool:
@@ -44,7 +54,8 @@ class _Place:
     """Where a strip stands among mails.
 
     ``subject`` is that of its mail without the marks of a reply, whose number is ``replies``; ``day`` is that
-    of a mail in a file of its own (ISO 8601), else "".
+    of a mail in a file of its own (ISO 8601), else "". ``mail`` is where its mail begins in a mail folder; -1
+    if that is in an earlier passage.
     """
 
     document: str
@@ -53,6 +64,7 @@ class _Place:
     subject: str
     replies: int
     day: str
+    mail: int
 
     @staticmethod
     def of(strip: Strip) -> _Place:
@@ -65,14 +77,17 @@ class _Place:
         while mark := _REPLY_MARK.match(subject):
             subject, replies = subject[mark.end() :], replies + 1
         quoted = is_of_earlier_mail(strip)
-        return _Place(strip.passage.document, strip.start, quoted, subject.casefold(), replies, day)
+        before = strip.passage.text_between(strip.passage.start, strip.start)
+        begun = max((match.start() + strip.passage.start for match in _HEADER.finditer(before)), default=-1)
+        return _Place(strip.passage.document, strip.start, quoted, subject.casefold(), replies, day, begun)
 
     def is_before(self, other: _Place) -> bool:
         """Whether the other strip is of a later mail of the same thread."""
         is_same_thread = bool(self.subject) and self.subject == other.subject
         if self.document == other.document:
-            is_reply = is_same_thread and other.replies > self.replies and other.start > self.start
-            return is_reply or (self.quoted and not other.quoted)
+            is_other_mail = -1 < self.mail < other.mail and other.replies == self.replies > 0
+            is_later = other.start > self.start and (other.replies > self.replies or is_other_mail)
+            return (is_same_thread and is_later) or (self.quoted and not other.quoted)
         if not (is_same_thread and self.day and other.day):
             return False
         return (self.day, self.replies) < (other.day, other.replies)
@@ -82,21 +97,31 @@ def with_newer_mails_first(question: str, found: Sequence[Strip], scores: Sequen
     """The probabilities of strips, those of earlier mails lowered where a later mail may answer too.
 
     A strip of the later mail may answer if it is probable enough, and has a word that the question and the
-    earlier strip share.
+    earlier strip share, or a sum of money as that has, if one is asked for. What an earlier mail has word for
+    word is quoted from it.
     """
-    strips = list(zip(found, scores, map(_Place.of, found), strict=True))
+    first: dict[str, _Place] = {}
+    for strip in sorted(found, key=lambda each: (each.passage.document, each.start)):
+        first.setdefault(f"{strip.passage.document} {strip.text}", _Place.of(strip))
+    places = [first[f"{strip.passage.document} {strip.text}"] for strip in found]
+    strips = list(zip(found, scores, places, strict=True))
     if not any(place.quoted or place.replies or place.day for _, _, place in strips):
         return list(scores)
     odds = [log_odds(p) for p in scores]
-    asked = terms(question)
+    asked, asks_money = terms(question), _MONEY_ASKED.search(question) is not None
+    distance = SETTLED_LOG_ODDS if _SETTLED_ASKED.search(question) else RIVAL_LOG_ODDS
+
+    def are_sums(one: Strip, other: Strip) -> bool:
+        return asks_money and all(_MONEY_TOLD.search(each.text) for each in (one, other))
 
     def lowered(strip: Strip, p: float, place: _Place) -> float:
-        low, named = log_odds(p) - RIVAL_LOG_ODDS, asked & terms(strip.text)
+        low, named = log_odds(p) - distance, asked & terms(strip.text)
         later = (
             rival
             for (rival, _, other), rival_odds in zip(strips, odds, strict=True)
             if rival_odds >= low and place.is_before(other)
         )
-        return sigmoid(low) if any(named & terms(rival.text) for rival in later) else p
+        is_rival = any(named & terms(rival.text) or are_sums(strip, rival) for rival in later)
+        return sigmoid(low) if is_rival else p
 
     return [lowered(*each) for each in strips]

@@ -35,7 +35,9 @@ _BEFORE_WHICH = re.compile(
     r"^\W*(?:at|by|during|for|from|in|of|on|to|under|with) (?=which\b|what\b)", re.IGNORECASE
 )
 """What says of the things that are to be named how they are meant: "in which years"."""
-_OF_THEM = re.compile(r"^(\W*(?:which|what)) of (?:the|these|those|our|my|all(?: the)?) ", re.IGNORECASE)
+_OF_THEM = re.compile(
+    r"^(\W*(?:which|what)) of (?:the|these|those|our|my|all(?: the)?|[^\W\d_]+['’]s) ", re.IGNORECASE
+)
 _EXTREME = re.compile(
     r"\b(?:the|our|my|their|its|his|her) (?!(?:rest|west|northwest|southwest|guest|forest|test|harvest|nest"
     r"|request|interest)\b)[\w-]+(?:est|most)\b"

@@ -92,7 +92,7 @@ class MatchChecks(RowNouns):
         return any(len(found) > 1 for found in values.values())
 
     def _check_one_row(self, match: TableMatch) -> None:
-        """Refuse to look for the most in one row that the question names, or to count that row.
+        """Refuse to look for the most in one row that the question names, to count it, or to add up one day.
 
         "The biggest cost in 2022" is told by no row of costs by the year, nor "How many costs were there?".
         """
@@ -100,7 +100,8 @@ class MatchChecks(RowNouns):
         named = [condition for condition in match.conditions if condition.column == self.label]
         counts = match.question.operation is Aggregate.COUNT and len(match.conditions) == 1
         is_counted = counts and any(" = " in each.words for each in named)
-        if len(met) == 1 and (is_counted or (named and match.question.operation in EXTREMES)):
+        is_of_named = is_counted or bool(named and match.question.operation in EXTREMES)
+        if len(met) == 1 and (is_of_named or self.adds_log):
             raise UnclearError
 
     def _names_amount(self, column: str) -> bool:

@@ -99,7 +99,8 @@ class TableColumns:
     stands nowhere in the table. ``marked`` says that it asks for rows that are marked in
     some way, each of which is one thing. ``value_spans`` are the places of the words that cells hold, and
     ``excluded`` the columns and cells of the rows that do not count. ``is_named_otherwise`` says that the
-    question calls the table by what another document says of its name.
+    question calls the table by what another document says of its name, and ``adds_log`` that it counts hours
+    or the like, of which rows of one day each have some.
     """
 
     question: TableQuestion
@@ -111,6 +112,7 @@ class TableColumns:
     value_spans: list[tuple[int, int]] = field(default_factory=list)
     excluded: list[tuple[str, str]] = field(default_factory=list)
     is_named_otherwise: bool = False
+    adds_log: bool = False
 
     def __post_init__(self) -> None:
         """Let the columns go by the words of the question that their names abbreviate."""

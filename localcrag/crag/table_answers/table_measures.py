@@ -14,6 +14,7 @@ from localcrag.crag.table_answers.row_products import is_sum
 from localcrag.crag.table_answers.running_balances import is_running_balance
 from localcrag.crag.table_answers.table_columns import UnclearError
 from localcrag.crag.table_answers.table_questions import generic_about
+from localcrag.crag.table_answers.table_totals import adds_up_over_days
 from localcrag.crag.table_answers.table_values import (
     TEMPORAL,
     UNITS,
@@ -79,7 +80,7 @@ class TableMeasures(MoneyColumns):
                     asked.operation = Aggregate.TOTAL
                     return column
                 if not (asked.listing or asked.distinct) and (
-                    column := self.events_of() or self._numbers_of()
+                    column := self.events_of() or self._numbers_of() or self._logged()
                 ):
                     asked.operation = Aggregate.TOTAL
                     return column
@@ -237,6 +238,17 @@ class TableMeasures(MoneyColumns):
         for at in places:
             self.tokens[at].used = True
         return found[0]
+
+    def _logged(self) -> str:
+        """The column in the unit that is counted, if its numbers are of one day each, as in a log of work.
+
+        It is accounted for, and the match is loose: one row may be meant. "" if there is none.
+        """
+        column = self._of_unit_said() if self.of_kind(ColumnKind.DATE) else ""
+        if not column or not adds_up_over_days(set(roots(self.table.wording(column))), self.units(column)):
+            return ""
+        self.loose = self.adds_log = True
+        return column
 
     def _own_units(self, column: str) -> set[str]:
         """The units of a column; none of one that says how much there is of another thing per unit."""

@@ -231,15 +231,16 @@ class TableNames(PartsOfCells):
         """Account for a verb that says no more than "has": "which company offers the longest guarantee".
 
         So does any verb of whoever asks in a total: "how many kilometres in total did we paddle", and one
-        that only says that its rows were written down: "how many hours were booked in total". Whoever is
-        "down for the desk" stands in the rows that count.
+        that only says that its rows were written down: "how many hours were booked in total". So it is of the
+        hours of a log that are counted. Whoever is "down for the desk" stands in the rows that count.
         """
         headers = {word for column in self.table.columns for word in roots(self.table.wording(column))}
         known = headers | self.words_in_cells()
+        adds_up = self.question.in_total or self.adds_log
         for at in self.question.open_tokens():
             token = self.tokens[at]
-            is_own = bool(at) and self.question.in_total and self.tokens[at - 1].low in PRONOUNS
-            is_recorded = self.question.in_total and token.low in RECORDING_VERBS
+            is_own = bool(at) and adds_up and self.tokens[at - 1].low in PRONOUNS
+            is_recorded = adds_up and token.low in RECORDING_VERBS
             is_spent = self.question.operation is Aggregate.HIGHEST and token.root in _SPEND
             is_assigned = token.low in ASSIGNED_WORDS and any(end == at for _, end in self.value_spans)
             is_killing = self.question.operation is Aggregate.HIGHEST and token.root in KILLING_VERBS

@@ -31,6 +31,12 @@ OF_TABLE = re.compile(
     re.IGNORECASE,
 )
 """How a question names the table that it means: "in the 2022 airport ranking"."""
+_PAID_BACK = re.compile(
+    r"\b(?:pa(?:ys?|id)(?: \w+)? (?:out|back)|g[eo]t(?:s|ting)? (?:\w+ ){0,2}back|(?:refund|reimburse)\w*)\b",
+    re.IGNORECASE,
+)
+_PAYMENT = re.compile(r"pa(?:y|id)|refund|reimburse|settle|back|benefit|grant", re.IGNORECASE)
+"""How a question asks for what came back, and how a table says that it did."""
 _FALLING = frozenset(
     map(
         stem,
@@ -154,6 +160,18 @@ def is_of_other_things(query: TableQuery, table: QueryTable, question: str, said
     meant = {each for word in WORD.findall(question.casefold()) for each in _meant_by(word)}
     is_of_all = not (query.conditions or query.group or said.cells or said.parts)
     return is_measured and is_of_all and named.isdisjoint(words | meant)
+
+
+def pays_nothing_back(query: TableQuery, table: QueryTable, question: str) -> bool:
+    """Whether a question is for what was paid out or refunded, and a table of costs says nothing of that.
+
+    "How much did the insurance pay out?" is not the sum of the bills that it was sent.
+    """
+    said = _PAID_BACK.search(question)
+    if said is None or not query.measured:
+        return False
+    told = (*table.names, *table.columns, *(value for each in query.conditions for value in each.values))
+    return not any(_PAYMENT.search(text) for text in told)
 
 
 def _meant_by(superlative: str) -> frozenset[str]:
