@@ -120,10 +120,13 @@ class QueryModel(Protocol):
         """The tokens read and written since the model was loaded."""
         ...
 
-    def write_line(self, prompt: Prompt, pattern: str, *, max_tokens: int = 96) -> WrittenLine:
+    def write_line(
+        self, prompt: Prompt, pattern: str, *, max_tokens: int = 96, least: float = 0.0
+    ) -> WrittenLine:
         """A line that matches a pattern, a regular expression, with its probability.
 
-        Raises ConstraintError (also if ``max_tokens`` ends it early), ContextOverflow.
+        Raises ConstraintError (also if ``max_tokens`` ends it early, or no line is as likely as ``least``),
+        ContextOverflow.
         """
         ...
 

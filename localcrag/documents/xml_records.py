@@ -2,12 +2,14 @@
 
 An element is an object of its attributes and the elements in it, or its text. Elements of the same name
 beside each other are a list, and so is an element that only holds them ("dependencies" of "dependency").
+Those of a record that an attribute names are its fields: ``<tag k="highway" v="path"/>`` is "highway: path".
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from localcrag.documents.block_text import BlockText
@@ -21,6 +23,17 @@ _LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
 _TECHNICAL_ATTRIBUTES = frozenset(
     {"schemaLocation", "noNamespaceSchemaLocation", "version", "space", "base", "lang"}
 )
+_NAMING_ATTRIBUTES = ("name", "key", "k", "property", "field", "dictRef")
+"""The attributes that may name a field, the surest first."""
+_VALUE_ATTRIBUTES = ("value", "v", "val", "content")
+"""The attributes that may hold the value of a field without a text."""
+_UNIT_ATTRIBUTES = ("unit", "units", "uom")
+_TYPE_ATTRIBUTES = frozenset({"dataType", "type", "size"})
+"""What says how a value is written, and nothing of what it is."""
+MIN_FIELDS, MAX_FIELDS = 2, 60
+"""How many elements are the fields of a record, that an attribute names."""
+_LEVELS_OF_RECORD, _MAX_COMPARED = 3, 5
+"""How far above its fields a record may be that stands beside others, and how many of these are looked at."""
 _HTML = re.compile(
     r"</?(?:a|b|br|code|div|em|h[1-6]|i|img|li|ol|p|pre|span|strong|table|td|tr|ul)\b[^<>]*>", re.I
 )
@@ -68,12 +81,66 @@ def value_of(element: _Element) -> Json:
     if not len(element) or has_text_between(element):
         text = plain_value(inline_text(element))
         return {**own, **({local_name(element): text} if text else {})} if own else text
-    inside = object_of(element)
+    fields, others = _fields_and_others(element)
+    inside = {**fields, **object_of(others)}
     if not own and len(inside) == 1:
         (name, value), *_ = inside.items()
         if len(element) > 1 or _is_plural(local_name(element), name):
             return value if isinstance(value, list) or len(element) > 1 else [value]
     return {**own, **inside}
+
+
+def _fields_and_others(record: _Element) -> tuple[dict[str, Json], list[_Element]]:
+    """The fields of a record whose elements are named by an attribute, and its other elements.
+
+    Half of the names must be those of fields in another record: holidays that have names are no fields.
+    """
+    for naming in _NAMING_ATTRIBUTES:
+        named = [each for each in record if not len(each) and each.get(naming) and _field_value(each)]
+        names = [_field_name(each, naming) for each in named]
+        if not MIN_FIELDS <= len(set(names)) == len(names) <= MAX_FIELDS:
+            continue
+        own = {each.get(naming) for each in named}
+        if 2 * len(own & _names_in_others(record, naming, {each.tag for each in named})) >= len(own):
+            fields: dict[str, Json] = {}
+            for each, name in zip(named, names, strict=True):
+                fields[name] = _field_value(each)
+                said = {naming, *_VALUE_ATTRIBUTES, *_UNIT_ATTRIBUTES, *_TYPE_ATTRIBUTES}
+                fields |= {f"{name}.{k}": v for k, v in attributes_of(each).items() if k not in said}
+            return fields, [each for each in record if each not in named]
+    return {}, list(record)
+
+
+def _names_in_others(record: _Element, naming: str, tags: Collection[str]) -> set[str | None]:
+    """What an attribute names in the next records of the same kind as this one, or as one around it."""
+    around: _Element | None = record
+    for _ in range(_LEVELS_OF_RECORD):
+        if around is None:
+            break
+        others = [*_beside(around, preceding=False), *_beside(around, preceding=True)]
+        if others:
+            return {each.get(naming) for other in others for each in other.iter(*tags)}
+        around = around.getparent()
+    return set()
+
+
+def _beside(element: _Element, *, preceding: bool) -> Iterator[_Element]:
+    """The nearest elements of the same name before or behind an element."""
+    return islice(element.itersiblings(element.tag, preceding=preceding), _MAX_COMPARED)
+
+
+def _field_name(element: _Element, naming: str) -> str:
+    """The name of a field, without its namespace, with its language and its unit: "meltingpoint (kelvin)"."""
+    name = " ".join((element.get(naming) or "").split()).rpartition(":")[2]
+    unit = next(filter(None, map(element.get, _UNIT_ATTRIBUTES)), "").rpartition(":")[2]
+    marks = (mark for mark in (element.get(_LANGUAGE), unit) if mark)
+    return " ".join((name, *(f"({mark})" for mark in marks)))
+
+
+def _field_value(element: _Element) -> str:
+    """The text of a field, or the attribute that holds its value; "" if it has neither."""
+    text = plain_value(element.text or "")
+    return text or next(filter(None, map(element.get, _VALUE_ATTRIBUTES)), "")
 
 
 def attributes_of(element: _Element) -> dict[str, str]:

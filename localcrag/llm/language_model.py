@@ -211,19 +211,24 @@ class LlamaCppModel(LazyModel["_LoadedModel"]):
             raise ConstraintError("The model wrote no line.", hint="Use another model.")
         return text
 
-    def write_line(self, prompt: Prompt, pattern: str, *, max_tokens: int = 96) -> WrittenLine:
+    def write_line(
+        self, prompt: Prompt, pattern: str, *, max_tokens: int = 96, least: float = 0.0
+    ) -> WrittenLine:
         """Write a line that matches a pattern which is used once; see :mod:`localcrag.llm.written_line`.
 
-        Raises ConstraintError (also if ``max_tokens`` ends it early), ContextOverflow.
+        Raises ConstraintError (also if ``max_tokens`` ends it early, or no line is as likely as ``least``),
+        ContextOverflow.
         """
-        from localcrag.llm.written_line import write_line
+        from localcrag.llm.written_line import LineWriter
 
         with self._lock:
             loaded = self._loaded()
             read = self._fitting_tokens(loaded, prompt, max_tokens)
-            written = write_line(loaded.cache, loaded.model, read, pattern, max_tokens)
-            self._generated += written.tokens
-        return written
+            writer = LineWriter(loaded.cache, loaded.model, read, pattern, max_tokens, least)
+            try:
+                return writer.written()
+            finally:
+                self._generated += writer.generated
 
     def object(self, prompt: Prompt, schema: type[T], *, max_tokens: int = 512) -> T:
         """Write an instance of the dataclass ``schema``; see :mod:`localcrag.llm.structured_output`.

@@ -195,6 +195,14 @@ class Model:
             return self.piece(token)
         return buffer.raw[:count]
 
+    @cached_property
+    def first_bytes(self) -> npt.NDArray[np.int16]:
+        """The first byte of every token that can be part of a text, -1 of the others, shape (size,)."""
+        found = np.full(self.size, -1, dtype=np.int16)
+        for token, piece in self.pieces():
+            found[token] = piece[0]
+        return found
+
     def pieces(self) -> Iterator[tuple[int, bytes]]:
         """Every token that can be part of a text, with its bytes, which need not be whole characters."""
         barred = set(self.unwritable) | set(self.endings)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import codecs
 import math
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -26,13 +25,14 @@ from localcrag.types import WrittenLine
 
 _TRIED_FIRST = 32
 """How many of the likeliest tokens are put in order before all others."""
-
-
+_LAST_ASCII = 127
 MAX_LINES = 3
 """The most lines that are written to find the likeliest one."""
 _NO_NUMBERS = "The model gave logits that are no numbers."
 _CLEAR, _LEAST = 0.8, 0.02
 """The probability of a token from which on none beside it is looked at, and the least of one beside it."""
+_NEGLIGIBLE = 0.02
+"""The share of the probability of the likeliest line below which another one is given up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,48 +48,71 @@ class _Begun:
     is_whole: bool = False
 
 
-def write_line(
-    cache: KVCache, model: Model, prompt: TokenizedPrompt, pattern: str, max_tokens: int
-) -> WrittenLine:
-    """Write the likeliest text that matches a pattern, as far as a few tries find it.
+class LineWriter:
+    """Writes the likeliest text that matches a pattern, as far as a few tries find it.
 
     The first takes the likeliest token that can lead to a match each time. Where a token beside it makes a
     beginning that is likelier than the whole line, that may lead to a likelier line: such beginnings are
-    completed in the same way, the likeliest first.
+    completed in the same way, the likeliest first. None is completed that is less likely than ``least``, or
+    adds hardly anything to the likeliest one: a line that the pattern forces on a model runs on and on.
 
     The probability is the product of those of its tokens among all of the vocabulary: what the model would
     write of its own accord has a high one, what the pattern forced it to a low one.
 
-    Raises ConstraintError if it does not match after ``max_tokens``, or no token can go on.
+    Args:
+        cache: the KV cache that the prompt is read into.
+        model: the model that writes.
+        prompt: the tokens that the line continues.
+        pattern: the regular expression that the line matches.
+        max_tokens: the most tokens of a line.
+        least: the probability below which no line is of use.
     """
-    writer = _Writer(cache, model, prompt, _Line(pattern), max_tokens)
-    written = [writer.completed(_Begun())]
-    for _ in range(MAX_LINES - 1):
-        begun = max(writer.beside, key=lambda each: each.likelihood, default=None)
-        if begun is None or begun.likelihood <= max(each.likelihood for each in written):
-            break
-        writer.beside.remove(begun)
-        with suppress(ConstraintError):
-            written.append(writer.completed(begun))
-    best, *others = sorted(written, key=lambda each: -each.likelihood)
-    told = tuple((each.raw.decode(), math.exp(each.likelihood)) for each in others)
-    return WrittenLine(best.raw.decode(), math.exp(best.likelihood), writer.generated, told)
-
-
-class _Writer:
-    """Completes lines under a pattern, and keeps what was likely beside them."""
 
     def __init__(
-        self, cache: KVCache, model: Model, prompt: TokenizedPrompt, line: _Line, max_tokens: int
+        self,
+        cache: KVCache,
+        model: Model,
+        prompt: TokenizedPrompt,
+        pattern: str,
+        max_tokens: int,
+        least: float = 0.0,
     ) -> None:
         self._cache, self._model, self._prompt = cache, model, prompt
-        self._line, self._max_tokens = line, max_tokens
+        self._line, self._max_tokens = _Line(pattern), max_tokens
+        self._floor = math.log(least) if least else -math.inf
         self._unwritable = frozenset(model.unwritable) - frozenset(model.endings)
-        self.beside: list[_Begun] = []
+        self._beside: list[_Begun] = [_Begun()]
         self.generated = 0
+        """The number of tokens written so far, those of lines that were given up included."""
 
-    def completed(self, begun: _Begun) -> _Begun:
-        """A line to its end, each token the likeliest that can lead to a match. Raises ConstraintError."""
+    def written(self) -> WrittenLine:
+        """The likeliest line, with the others that were tried.
+
+        Raises ConstraintError if none matches after the most tokens, no token can go on, or all of them are
+        less likely than they need to be.
+        """
+        written, failures = list[_Begun](), list[ConstraintError]()
+        for _ in range(MAX_LINES):
+            best = max((each.likelihood for each in written), default=self._floor)
+            begun = max(self._beside, key=lambda each: each.likelihood, default=None)
+            if begun is None or begun.likelihood <= best:
+                break
+            self._beside.remove(begun)
+            try:
+                written.append(self._completed(begun, max(self._floor, best + math.log(_NEGLIGIBLE))))
+            except ConstraintError as error:
+                failures.append(error)
+        if not written:
+            raise failures[0]
+        likeliest, *others = sorted(written, key=lambda each: -each.likelihood)
+        told = tuple((each.raw.decode(), math.exp(each.likelihood)) for each in others)
+        return WrittenLine(likeliest.raw.decode(), math.exp(likeliest.likelihood), self.generated, told)
+
+    def _completed(self, begun: _Begun, least: float) -> _Begun:
+        """A line to its end, each token the likeliest that can lead to a match.
+
+        Raises ConstraintError, also if the logarithm of its probability falls below ``least``.
+        """
         if begun.is_whole:
             return begun
         prompt = replace(self._prompt, ids=(*self._prompt.ids, *begun.tokens))
@@ -98,6 +121,8 @@ class _Writer:
         try:
             for generated in range(len(begun.tokens), self._max_tokens + 1):
                 token, begun = self._next(row, begun)
+                if begun.likelihood < least:
+                    raise ConstraintError("No line that matches the pattern is likely enough.")
                 if token in self._model.endings:
                     return begun
                 self.generated += 1
@@ -122,7 +147,7 @@ class _Writer:
         if line.likelihood - begun.likelihood < math.log(_CLEAR):
             other = next(allowed, None)
             if other is not None:
-                self.beside.append(self._with(begun, other, float(row[other]) - total))
+                self._beside.append(self._with(begun, other, float(row[other]) - total))
         return token, line
 
     def _with(self, begun: _Begun, token: int, log_probability: float) -> _Begun:
@@ -136,7 +161,7 @@ class _Writer:
     def _allowed(self, row: Row, total: float, begun: _Begun) -> Iterator[int]:
         """The tokens that may follow, the likeliest first; after the first only those with a chance."""
         model, found = self._model, False
-        for token in _likeliest(row):
+        for token in self._likeliest(row, begun.raw):
             if found and float(row[token]) - total < math.log(_LEAST):
                 return
             if token in model.endings:
@@ -147,6 +172,19 @@ class _Writer:
             if may_follow:
                 found = True
                 yield token
+
+    def _likeliest(self, row: Row, raw: bytes) -> Iterator[int]:
+        """The tokens, the likeliest first; behind the first ones only those that begin as the line may go on.
+
+        Where a pattern forces on a model what it would not write, those are few of a vocabulary of 256,000.
+        """
+        first = np.argpartition(row, -_TRIED_FIRST)[-_TRIED_FIRST:]
+        yield from map(int, first[np.argsort(-row[first])])
+        goes_on = [byte > _LAST_ASCII or self._line.may_become(raw + bytes([byte])) for byte in range(256)]
+        begins = np.array([*goes_on, False])  # the last one is that of tokens which are no text, -1
+        others = np.union1d(np.flatnonzero(begins[self._model.first_bytes]), self._model.endings).astype(int)
+        others = np.setdiff1d(others, first)
+        yield from map(int, others[np.argsort(-row[others])])
 
 
 class _Line:
@@ -169,14 +207,6 @@ class _Line:
         text, rest = _decoded(raw)
         begun = [c for spelled, c in self._characters.items() if spelled.startswith(rest)] if rest else [""]
         return any(self._pattern.fullmatch(text + each, partial=True) for each in begun)
-
-
-def _likeliest(row: Row) -> Iterator[int]:
-    """The tokens, the likeliest first."""
-    first = np.argpartition(row, -_TRIED_FIRST)[-_TRIED_FIRST:]
-    yield from map(int, first[np.argsort(-row[first])])
-    known = set(map(int, first))
-    yield from (token for token in map(int, np.argsort(-row)) if token not in known)
 
 
 def _decoded(raw: bytes) -> tuple[str, bytes]:

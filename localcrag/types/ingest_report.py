@@ -47,9 +47,10 @@ class StillReading:
     source: str
 
 
-READING = 30
+READING = 31
 """The number of the way in which documents are read now; those read in an older way are read anew.
 
+31: with what an attribute names in the records of XML as their fields;
 29: with subtitles as what is said in the film, the rows of SQL dumps and of texts without a header as tables,
 three and four columns of a page one after the other, and captions within the rules of a table apart;
 28: with tables of JSON whose columns have numbered rows, and tables of names and numbers whose cells nothing

@@ -312,9 +312,22 @@ class OneLine:
     written: WrittenLine
     tokens: Tokens = field(default_factory=Tokens)
 
-    def write_line(self, prompt: Prompt, pattern: str, *, max_tokens: int = 96) -> WrittenLine:
+    def write_line(
+        self, prompt: Prompt, pattern: str, *, max_tokens: int = 96, least: float = 0.0
+    ) -> WrittenLine:
         """The line."""
         return self.written
+
+
+def test_of_a_single_row_none_has_the_most() -> None:
+    """What has the most among the rows of one state is not told by the one row of it, but by another table."""
+    (table,) = tables_of(passages(BATS))
+    query = 'SELECT "name" WHERE "roost" = \'{}\' ORDER BY "sleep_total" DESC LIMIT 1'
+    for roost, name in (("cave", None), ("tree", "Noctule")):
+        model = ScriptedQueries({"": (query.format(roost), 0.5)})
+        read = read_query(model, f"Which bat of a {roost} sleeps the most?", table)
+        found = answered_by(read) if read is not None else None
+        assert (found.answer.computation.value if found else None) == (name and "19.5")
 
 
 def test_persons_are_named_by_both_of_their_names() -> None:

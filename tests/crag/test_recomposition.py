@@ -311,6 +311,7 @@ def test_a_heading_stands_above_its_sentence_if_the_question_asks_for_what_it_te
     assert told("When was it dropped?") == ["Changes in 2.52.1", gone.text]
     assert told("Is the scheme gone?") == [gone.text]
     assert with_telling_headings([needs], "Which version is it?") == [needs], "it tells one by itself"
+    assert len(with_telling_headings([needs], "Which release needs version 4?")) == 2, "only what was asked"
     last = structured(
         (BlockKind.HEADING, "Version 3.4.0"),
         (BlockKind.ITEM, "This is the last release for Python 2; later ones need Python 3.6."),

@@ -90,6 +90,40 @@ def test_records_of_data_are_rows_with_their_attributes() -> None:
     ]
 
 
+ATOMS = """<?xml version="1.0"?><list>
+<atom id="Ga"><scalar dictRef="bo:number">31</scalar><label dictRef="bo:name" xml:lang="en" value="Gallium"/>
+<scalar dataType="xsd:float" dictRef="bo:melting" units="siUnits:kelvin" error="2">302.9</scalar></atom>
+<atom id="W"><scalar dictRef="bo:number">74</scalar><label dictRef="bo:name" xml:lang="en" value="Tungsten"/>
+<scalar dataType="xsd:float" dictRef="bo:melting" units="siUnits:kelvin">3695</scalar></atom></list>"""
+
+
+def test_what_an_attribute_names_is_a_field_of_its_record() -> None:
+    """The properties of an element, the tags of a map: one row with all of them, not one for each."""
+    assert blocks(read("elements.xml", ATOMS)) == [
+        (ROW, "id: Ga\nnumber: 31\nname (en): Gallium\nmelting (kelvin): 302.9\n"
+              "melting (kelvin).error: 2"),
+        (ROW, "id: W\nnumber: 74\nname (en): Tungsten\nmelting (kelvin): 3695"),
+    ]  # fmt: skip
+    tags = (("bench", "Old bench"), ("cafe", "Lis"))
+    nodes = "".join(
+        f'<node id="{n}"><tag k="amenity" v="{what}"/><tag k="name" v="{name}"/></node>'
+        for n, (what, name) in enumerate(tags, 1)
+    )
+    found = blocks(read("map.osm", f'<?xml version="1.0"?><osm>{nodes}</osm>'))
+    assert found[1] == (ROW, "id: 2\namenity: cafe\nname: Lis")
+
+
+def test_what_only_has_a_name_is_no_field() -> None:
+    """Holidays have names of their own in each country: they are things, and keep what is told of them."""
+    norway = '<date name="Constitution day" value="17 May" kind="a"/><date name="Boxing day" value="26 Dec" kind="b"/>'
+    peru = (
+        '<date name="Independence" value="28 July" kind="a"/><date name="Navy day" value="8 Oct" kind="b"/>'
+    )
+    countries = f'<country name="Norway">{norway}</country><country name="Peru">{peru}</country>'
+    text = read("holidays.xml", f'<?xml version="1.0"?><list>{countries}</list>').pages[0].text
+    assert "date.name: Boxing day\ndate.value: 26 Dec\ndate.kind: b" in text
+
+
 def test_what_stands_once_is_a_record_beside_the_lists_in_it() -> None:
     project = """<project><name>gate</name><properties><java.version>17</java.version></properties>
     <dependencies><dependency><id>junit</id><version>4</version></dependency></dependencies></project>"""

@@ -196,20 +196,22 @@ def _raised(reply: object) -> object:
 class ScriptedQueries:
     """A model that writes given queries over tables, by a part of the question, if the pattern allows it.
 
-    As the real one does, it raises ConstraintError for a text that does not match.
+    As the real one does, it raises ConstraintError for a text that does not match, or is not likely enough.
     """
 
     queries: dict[str, tuple[str, float]]
     tokens: Tokens = field(default_factory=Tokens)
     prompts: list[Prompt] = field(default_factory=list)
 
-    def write_line(self, prompt: Prompt, pattern: str, *, max_tokens: int = 96) -> WrittenLine:
+    def write_line(
+        self, prompt: Prompt, pattern: str, *, max_tokens: int = 96, least: float = 0.0
+    ) -> WrittenLine:
         """The first query whose key is in the prompt and that the pattern allows; NONE without one."""
         self.prompts.append(prompt)
         self.tokens += Tokens(10, 5)
         said = "".join(each if isinstance(each, str) else each.text for each in prompt.user)
         asked = [written for part, written in self.queries.items() if part in said] or [("NONE", 0.9)]
         for text, probability in asked:
-            if regex.fullmatch(pattern, text):
+            if regex.fullmatch(pattern, text) and probability >= least:
                 return WrittenLine(text, probability, 5)
         raise ConstraintError("The pattern allows no token of this vocabulary here.")

@@ -56,3 +56,12 @@ def test_what_is_likely_beside_a_line_is_tried_too(
     assert re.fullmatch(pattern, found[3].text)
     assert found[3].probability >= found[1].probability * 0.999
     assert found[3].tokens >= found[1].tokens
+
+
+def test_a_line_that_is_not_likely_enough_is_given_up_and_its_tokens_are_counted(shaped: Shaped) -> None:
+    """A pattern that the model would not write of its own accord is forced on it for as long as it goes."""
+    before = shaped.model.tokens.generated
+    with pytest.raises(ConstraintError, match="likely enough"):
+        shaped.model.write_line(PROMPT, "(?:xq){12}", max_tokens=40, least=0.9)
+    given_up = shaped.model.tokens.generated - before
+    assert given_up < shaped.model.write_line(PROMPT, "(?:xq){12}", max_tokens=40).tokens / 2

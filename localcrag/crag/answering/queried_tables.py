@@ -64,6 +64,9 @@ TRUSTED = 0.8
 27 gave what was asked for; words of the question would have made one of them worse, and none better."""
 WEIGHT_OF_TEXT = 1.5
 """How much more a query weighs that asks for a text of its table, beside one over another table."""
+LEAST_READ = 0.003
+"""The probability that the model must give a query for it to be written to its end; on the fitted scale of
+the larger model that is 0.008."""
 MAX_LOOKED_AT, MAX_FOUND_ELSEWHERE = 6, 12
 """The most passages whose tables are looked at, and that are searched for in other documents."""
 
@@ -180,11 +183,16 @@ def _is_none(query: TableQuery, table: QueryTable) -> bool:
 
 
 def _answer(query: TableQuery, table: QueryTable) -> ComputedAnswer | None:
-    """What a query gives; None if it gives nothing, or the table does not have what it asks for."""
+    """What a query gives; None if it gives nothing, or the table does not have what it asks for.
+
+    Nor does the one row that meets its conditions tell which has the most.
+    """
     try:
-        return answer_of(query, result_of(query, table), table)
+        answer = answer_of(query, result_of(query, table), table)
     except QueryError:
         return None
+    is_of_one = answer is not None and query.key is not None and answer.computation.rows == 1
+    return None if is_of_one else answer
 
 
 def _is_doubtful(query: TableQuery, read: ReadQuery) -> bool:
@@ -225,7 +233,8 @@ def read_query(model: QueryModel, question: str, table: ParsedTable) -> ReadQuer
     said = said_values(question, whole)
     shown = narrowed(whole, question, said)
     try:
-        written = model.write_line(query_prompt(shown, question, said), query_pattern(shown, said))
+        prompt, pattern = query_prompt(shown, question, said), query_pattern(shown, said)
+        written = model.write_line(prompt, pattern, least=LEAST_READ)
         query = parsed_query(written.text)
         alike = sum(p for text, p in written.others if _are_alike(parsed_query(text), query))
     except (ConstraintError, ContextOverflow, QueryError):

@@ -59,6 +59,7 @@ _NUMBERED_ENTRY = re.compile(
 _CLOCK = re.compile(r"(?<![\w.:-])[0-2]?\d:[0-5]\d(?::\d\d)?(?![\d:])")
 """The time of a day: "09:05"."""
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+_NUMBER = re.compile(r"(?<![\w.])v?\d+(?:[._-]\d+)*", re.I)
 
 
 def with_telling_headings(
@@ -91,7 +92,7 @@ def with_telling_headings(
         if of_section or of_entry:
             above = _headings_of(strip, neighbours)
             heading = next((each for each in above if is_telling(each.text)), None)
-            is_told = is_enough(strip.text) and not _OF_ENTRY.search(strip.text)
+            is_told = is_enough(_without_numbers(strip.text, asked)) and not _OF_ENTRY.search(strip.text)
             if heading and is_told and not (of_event and _names_entry(heading.text)):
                 heading = None
         else:
@@ -131,6 +132,12 @@ def _says_when(text: str) -> bool:
 def _names_number(text: str) -> bool:
     """Whether a text has a date, a year, or a version, an edition or a week by its number."""
     return _says_when(text) or _NUMBERED_ENTRY.search(text) is not None
+
+
+def _without_numbers(text: str, question: str) -> str:
+    """A text without the numbers that a question has: "Python 3.14" tells of no release of anything else."""
+    said = set(_NUMBER.findall(question))
+    return _NUMBER.sub(lambda found: " " if found[0] in said else found[0], text)
 
 
 def _has_digit(text: str) -> bool:
