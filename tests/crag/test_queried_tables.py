@@ -320,7 +320,7 @@ class OneLine:
 
 
 def test_of_a_single_row_none_has_the_most() -> None:
-    """What has the most among the rows of one state is not told by the one row of it, but by another table."""
+    """What has the most in one state is not told by the one row of it, but by the rows of another table."""
     (table,) = tables_of(passages(BATS))
     query = 'SELECT "name" WHERE "roost" = \'{}\' ORDER BY "sleep_total" DESC LIMIT 1'
     for roost, name in (("cave", None), ("tree", "Noctule")):

@@ -115,13 +115,15 @@ def test_what_an_attribute_names_is_a_field_of_its_record() -> None:
 
 def test_what_only_has_a_name_is_no_field() -> None:
     """Holidays have names of their own in each country: they are things, and keep what is told of them."""
-    norway = '<date name="Constitution day" value="17 May" kind="a"/><date name="Boxing day" value="26 Dec" kind="b"/>'
-    peru = (
-        '<date name="Independence" value="28 July" kind="a"/><date name="Navy day" value="8 Oct" kind="b"/>'
-    )
+
+    def dates(*days: tuple[str, str]) -> str:
+        return "".join(f'<date name="{name}" value="{day}" kind="public"/>' for name, day in days)
+
+    norway = dates(("Constitution day", "17 May"), ("Boxing day", "26 Dec"))
+    peru = dates(("Independence", "28 July"), ("Navy day", "8 Oct"))
     countries = f'<country name="Norway">{norway}</country><country name="Peru">{peru}</country>'
     text = read("holidays.xml", f'<?xml version="1.0"?><list>{countries}</list>').pages[0].text
-    assert "date.name: Boxing day\ndate.value: 26 Dec\ndate.kind: b" in text
+    assert "date.name: Boxing day\ndate.value: 26 Dec\ndate.kind: public" in text
 
 
 def test_what_stands_once_is_a_record_beside_the_lists_in_it() -> None:
