@@ -47,6 +47,8 @@ _ENTRY_WORDS = 3
 _SENTENCE = re.compile(r"\S+(?: \S+){3,}\.$")
 """A sentence of four words or more."""
 
+_IN_BRACKETS = re.compile(r"\([^()]+\)|\[[^\[\]]+\]")
+"""A cell that says no more than a unit or what is meant: "(m²)", "(surname)"."""
 _MIN_FULL_ROWS = 2
 """Rows below a header that must fill the columns it names, if words are scattered above it."""
 
@@ -208,6 +210,8 @@ def _has_line(rows: Sequence[GridRow], start: int, end: int) -> bool:
     groups = [(i, i + wide) for i, wide in upper.wide.items() if _is_group(i, i + wide, own)]
     if groups and (_is_title(upper, own) or _are_merged_groups(groups, upper, lower, below)):
         return not _is_title(upper, own)
+    if (groups and _leaves_label_open(upper, lower, below)) or _are_mostly_in_brackets(lower, below):
+        return True
     groups = _spread_groups(upper, lower)
     if groups and _are_apart(groups, upper, own) and _any_group_has_values(groups, lower, below):
         return True
@@ -254,6 +258,20 @@ def _are_merged_groups(
     covered = {i for left, right in groups for i in range(left, right)}
     has_others = bool({*own, *(i for i, cell in enumerate(upper.cells) if cell)} - covered)
     return not upper.is_head and (has_others or len(groups) > 1)
+
+
+def _leaves_label_open(upper: GridRow, lower: GridRow, below: Sequence[GridRow]) -> bool:
+    """Whether a row has no cell below the name of the first column, where the rows below it have one."""
+    first = [row.cells[0] if row.cells else "" for row in (upper, lower, *below[:2])]
+    return len(first) > 2 and [bool(cell) for cell in first[:2]] == [True, False] and all(first[2:])
+
+
+def _are_mostly_in_brackets(lower: GridRow, below: Sequence[GridRow]) -> bool:
+    """Whether more than half of the cells of a row are in brackets, and none of the next row."""
+    bracketed = [i for i in lower.own if _IN_BRACKETS.fullmatch(lower.cells[i])]
+    following = below[0].cells if below else []
+    is_line = len(bracketed) > 1 and 2 * len(bracketed) > len(lower.own)
+    return is_line and bool(following) and not any(_IN_BRACKETS.fullmatch(cell) for cell in following)
 
 
 def _are_apart(groups: Sequence[Group], upper: GridRow, own: Sequence[int]) -> bool:

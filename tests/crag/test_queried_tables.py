@@ -377,3 +377,61 @@ def test_a_query_against_the_words_of_its_question_is_to_be_checked() -> None:
         for trusted in (False, True):
             found = answered_by(replace(read, is_trusted=trusted))
             assert found is not None and found.is_whole is is_whole, (question, sql)
+
+
+class OnlyWith:
+    """A model that understands what rows are "with", and not what they "have"."""
+
+    def __init__(self) -> None:
+        self.tokens, self.asked = Tokens(), list[str]()
+
+    def write_line(
+        self, prompt: Prompt, pattern: str, *, max_tokens: int = 96, least: float = 0.0
+    ) -> WrittenLine:
+        """The query, or NONE."""
+        said = "".join(each if isinstance(each, str) else each.text for each in prompt.user)
+        self.asked.append(said)
+        knows = "are with sea view" in said
+        return WrittenLine('SELECT "Room" WHERE "Type" LIKE \'sea view\'' if knows else "NONE", 0.8, 5)
+
+
+@pytest.mark.parametrize(
+    ("question", "listed", "asked"),
+    [
+        ("Which rooms have a sea view?", "Gull; Tern", 2),
+        ("Which rooms have a garden view?", None, 2),
+        ("Which rooms are quiet?", None, 1),
+    ],
+)
+def test_what_rows_have_is_asked_again_as_what_they_are_with(
+    question: str, listed: str | None, asked: int
+) -> None:
+    kinds = {"Gull": "double room, sea view", "Tern": "suite, sea view", "Knot": "single, garden view"}
+    (table,) = tables_of(passages([f"Room: {room} · Type: {kind}" for room, kind in kinds.items()]))
+    model = OnlyWith()
+    read = read_query(model, question, table)
+    found = answered_by(read) if read is not None else None
+    assert (found.answer.computation.value if found else None) == listed
+    assert len(model.asked) == asked
+
+
+def test_none_of_the_rows_is_an_answer_with_those_that_come_nearest() -> None:
+    """It can be checked: the rows that meet the rarest condition are named and cited."""
+    plots = [("A1", "yes", "paid"), ("A2", "no", "open"), ("A3", "no", "open"), ("A4", "no", "paid")]
+    rows = [f"Plot: {plot} · Greenhouse: {glass} · Rent: {rent}" for plot, glass, rent in plots]
+    (table,) = tables_of(passages(rows))
+    written = 'SELECT "Plot" WHERE "Greenhouse" = \'yes\' AND "Rent" = \'open\''
+    told = {}
+    for probability in (0.5, 0.7):
+        model = ScriptedQueries({"": (written, probability)})
+        read = read_query(model, "Which plots with greenhouse yes have their rent open?", table)
+        assert read is not None
+        told[probability] = answered_by(read)
+    assert told[0.5] is None, "of an unlikely query nothing is said"
+    found = told[0.7]
+    assert found is not None and found.answer.text == (
+        "None. Greenhouse is yes in 1 row (Plot: A1 [1]), and Rent is open in no row of these.\n\n"
+        "(Computed from 4 rows of farms.csv.)"
+    )
+    assert [row.text for row in found.answer.rows] == [rows[0]]
+    assert found.answer.computation.value == "None" and found.answer.computation.rows == 0

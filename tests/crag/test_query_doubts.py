@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import pytest
 
+from localcrag.crag.table_queries.missing_conditions import names_of_counted
 from localcrag.crag.table_queries.query_doubts import (
     chooses_among_alike,
     computes_each_row,
+    counts_by_heading,
     counts_untold,
     gives_what_it_asks,
     guesses_column,
     pays_nothing_back,
     ranks_rows_of_groups,
+    reads_every_row,
 )
 from localcrag.crag.table_queries.query_table import QueryTable
 from localcrag.crag.table_queries.said_values import said_values
@@ -147,3 +150,38 @@ def test_what_was_paid_out_is_not_the_sum_of_the_bills(
     table = QueryTable.of_cells(("insurance claim Hugo",), columns, [("X-ray", "185"), ("Night", "95")])
     query = parsed_query(f'SELECT SUM("{columns[1]}")')
     assert query is not None and pays_nothing_back(query, table, question) is doubtful
+
+
+@pytest.mark.parametrize(
+    ("question", "is_vain"),
+    [
+        ("When can I check in?", True),
+        ("What time is breakfast?", True),
+        ("What's the age?", True),
+        ("What are the ages?", False),
+        ("List the ages.", False),
+    ],
+)
+def test_a_question_for_one_thing_is_not_answered_by_all_rows(question: str, *, is_vain: bool) -> None:
+    for written, is_bare in (('"Age"', True), ('"Age" WHERE "Who" = \'Ann\'', False), ('MAX("Age")', False)):
+        query = parsed_query(f"SELECT {written}")
+        assert query is not None and reads_every_row(query, PEOPLE, question) is (is_vain and is_bare)
+
+
+@pytest.mark.parametrize(
+    ("names", "label", "counted", "doubtful"),
+    [
+        (("Dogs", "vaccinations"), "Vaccine", "dogs", True),
+        (("Dogs", "vaccinations"), "Vaccine", "vaccines", False),
+        (("Dogs", "vaccinations"), "Name", "dogs", False),
+        (("dogs",), "Vaccine", "cats", False),
+        (("Dogs", "dogs-2025"), "Vaccine", "dogs", False),
+    ],
+)
+def test_rows_below_a_heading_are_what_their_column_calls_them(
+    names: tuple[str, ...], label: str, counted: str, *, doubtful: bool
+) -> None:
+    table = QueryTable.of_cells(names, (label, "Price"), [("DHP", "38"), ("Rabies", "44")])
+    query, question = parsed_query("SELECT COUNT(*)"), f"How many {counted} came in?"
+    assert query is not None
+    assert counts_by_heading(query, table, names_of_counted(question)) is doubtful

@@ -309,3 +309,12 @@ def test_hours_of_a_log_are_added_up_and_to_be_checked(question: str, total: str
     assert match is not None and match.loose
     found = aggregated(match)
     assert found is not None and found.computation.value == total
+
+
+def test_rows_below_a_heading_are_not_counted_as_what_it_says() -> None:
+    """ "How many dogs came in?" asks for no vaccines below "Dogs", and "how many vaccines" does."""
+    rows = [f"Vaccine: {name} · Price: {price}" for name, price in (("DHP", 38), ("Rabies", 44))]
+    table = replace(tables_of(passages(rows))[0], names=("Dogs", "farms"), own_names=("Dogs",))
+    for question, is_told in (("How many dogs came in?", False), ("How many vaccines are there?", True)):
+        form = recognised(question)
+        assert form is not None and (matched(form, table) is not None) is is_told

@@ -56,6 +56,39 @@ LAYOUTS: dict[str, tuple[Rows, Sequence[str], str]] = {
         "Trip: 11 · Quay: 08:10 · Mill: 08:20 · Inn: 08:31\n\n"
         "Trip: 12 · Inn: 09:00 · Mill: 09:11 · Quay: 09:21",
     ),
+    "names-below-a-merged-one-and-the-label-left-open": (
+        [
+            ["Vaccine", "Puppy course", N, "Booster", "Price"],
+            [N, "1st dose (weeks)", "2nd dose (weeks)", "every", "(£)"],
+            ["DHP", 8, 12, "3 years", 38],
+            ["Rabies", 15, "–", "3 years", 44],
+        ],
+        ["B1:C1"],
+        "Vaccine: DHP · Puppy course / 1st dose (weeks): 8 · Puppy course / 2nd dose (weeks): 12"
+        " · Booster / every: 3 years · Price / (£): 38\n"
+        "Vaccine: Rabies · Puppy course / 1st dose (weeks): 15 · Puppy course / 2nd dose (weeks): –"
+        " · Booster / every: 3 years · Price / (£): 44",
+    ),
+    "what-is-meant-in-brackets": (
+        [
+            ["Plot", "Tenant", "Area", "Rent"],
+            ["no.", "(surname)", "(m²)", "(£)"],
+            ["A1", "Arkwright", 210, 88.2],
+            ["A2", "Bellamy", 150, 63],
+        ],
+        [],
+        "Plot / no.: A1 · Tenant / (surname): Arkwright · Area / (m²): 210 · Rent / (£): 88.2\n"
+        "Plot / no.: A2 · Tenant / (surname): Bellamy · Area / (m²): 150 · Rent / (£): 63",
+    ),
+    "values-in-brackets": (
+        [
+            ["Team", "Won", "Lost"],
+            ["Reds", "(first)", "(second)"],
+            ["Blues", "(third)", "(fourth)"],
+        ],
+        [],
+        "Team: Reds · Won: (first) · Lost: (second)\nTeam: Blues · Won: (third) · Lost: (fourth)",
+    ),
     "header-of-two-lines": (MENU, ["A1:A2", "B1:C1", "D1:D2"], MENU_TEXT),
     "two-lines-not-merged": (MENU, [], MENU_TEXT),
     "name-in-the-lower-line": (

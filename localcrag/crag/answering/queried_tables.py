@@ -6,11 +6,13 @@ name nothing else. Code computes what it asks for, over all rows, and shows it a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from localcrag.crag.answering.aggregation import has_rows
 from localcrag.crag.answering.document_tables import document_of
+from localcrag.crag.answering.empty_results import answer_of_none
 from localcrag.crag.answering.query_answers import answer_of, is_lookup, lists_rows
 from localcrag.crag.doubts.sureness import asks_over_table
 from localcrag.crag.refinement.strip_kinds import is_row
@@ -19,6 +21,7 @@ from localcrag.crag.table_answers.list_questions import asks_for_list
 from localcrag.crag.table_answers.parsed_tables import ParsedTable
 from localcrag.crag.table_answers.united_tables import whole_table
 from localcrag.crag.table_queries.missing_conditions import (
+    names_of_counted,
     read_over_rows,
     unasked_sex,
     uncounted_blanks,
@@ -29,6 +32,7 @@ from localcrag.crag.table_queries.missing_conditions import (
 from localcrag.crag.table_queries.query_doubts import (
     chooses_among_alike,
     computes_each_row,
+    counts_by_heading,
     counts_one_name,
     counts_untold,
     gives_what_it_asks,
@@ -39,6 +43,7 @@ from localcrag.crag.table_queries.query_doubts import (
     passes_over_column,
     pays_nothing_back,
     ranks_rows_of_groups,
+    reads_every_row,
     repeats_name,
     takes_examples_for_all,
     takes_whole_for_part,
@@ -69,6 +74,12 @@ LEAST_READ = 0.003
 the larger model that is 0.008."""
 MAX_LOOKED_AT, MAX_FOUND_ELSEWHERE = 6, 12
 """The most passages whose tables are looked at, and that are searched for in other documents."""
+
+
+_HAVING = re.compile(
+    r"^(\W*(?:which|what) (?:\w+ ){0,2}?\w+) (?:have|has|got|have got|offer) (?:an? )?", re.IGNORECASE
+)
+"""How a question asks for things that have something."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +158,7 @@ def answered_by(read: ReadQuery) -> QueriedTable | None:
     over_rows = read_over_rows(
         repaired(read.query, read.table, read.question), read.table, read.question, read.said
     )
-    if over_rows is None or _is_none(over_rows[0], read.table):
+    if over_rows is None or _is_none(over_rows[0], read.table, read.question):
         return None
     own, passed_over = over_rows
     if read.probability < LIKELY and is_of_other_things(own, read.table, read.question, read.said):
@@ -163,13 +174,14 @@ def answered_by(read: ReadQuery) -> QueriedTable | None:
     for query in filter(None, (completed, own, *others)):
         if (answer := _answer(query, read.table)) is not None:
             return QueriedTable(query, answer, read.probability, is_whole and query == own)
-    return None
+    none = answer_of_none(own, read.table) if read.probability >= LIKELY else None
+    return QueriedTable(own, none, read.probability, is_whole) if none is not None else None
 
 
 def _as_it_is(read: ReadQuery) -> QueriedTable | None:
     """What the model's own query gives, from the end that the question means; None if nothing."""
     query = surely_repaired(read.query, read.table, read.question)
-    is_none = _is_none(query, read.table) or counts_one_name(query, read.table)
+    is_none = _is_none(query, read.table, read.question) or counts_one_name(query, read.table)
     answer = None if is_none else _answer(query, read.table)
     if answer is None:
         return None
@@ -177,9 +189,10 @@ def _as_it_is(read: ReadQuery) -> QueriedTable | None:
     return QueriedTable(query, answer, read.probability, is_whole)
 
 
-def _is_none(query: TableQuery, table: QueryTable) -> bool:
+def _is_none(query: TableQuery, table: QueryTable, question: str) -> bool:
     """Whether a query answers no question."""
-    return gives_what_it_asks(query) or repeats_name(query) or computes_each_row(query, table)
+    is_vain = gives_what_it_asks(query) or repeats_name(query) or computes_each_row(query, table)
+    return is_vain or reads_every_row(query, table, question)
 
 
 def _answer(query: TableQuery, table: QueryTable) -> ComputedAnswer | None:
@@ -201,6 +214,7 @@ def _is_doubtful(query: TableQuery, read: ReadQuery) -> bool:
         is_of_other_things(query, read.table, read.question, read.said)
         or passes_over_column(query, read.table, read.question)
         or counts_untold(query, read.table, read.question, read.said)
+        or counts_by_heading(query, read.table, names_of_counted(read.question))
         or takes_whole_for_part(query, read.question)
         or measures_another(query, read.table, read.question)
         or pays_nothing_back(query, read.table, read.question)
@@ -228,12 +242,26 @@ class ReadQuery:
 
 
 def read_query(model: QueryModel, question: str, table: ParsedTable) -> ReadQuery | None:
-    """The query that a model reads a question as; None if it says that the table does not answer."""
+    """The query that a model reads a question as; None if it says that the table does not answer.
+
+    If it says so of what rows "have", of which a cell says a part, it is asked which are "with" that.
+    """
     whole = QueryTable.of_parsed(table)
     said = said_values(question, whole)
+    read = _read_as(model, question, question, whole, said)
+    with_it = _HAVING.sub(r"\1 are with ", question)
+    if read is None and said.parts and with_it != question:
+        return _read_as(model, with_it, question, whole, said)
+    return read
+
+
+def _read_as(
+    model: QueryModel, wording: str, question: str, whole: QueryTable, said: SaidValues
+) -> ReadQuery | None:
+    """The query that a model reads the wording of a question as."""
     shown = narrowed(whole, question, said)
     try:
-        prompt, pattern = query_prompt(shown, question, said), query_pattern(shown, said)
+        prompt, pattern = query_prompt(shown, wording, said), query_pattern(shown, said)
         written = model.write_line(prompt, pattern, least=LEAST_READ)
         query = parsed_query(written.text)
         alike = sum(p for text, p in written.others if _are_alike(parsed_query(text), query))

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from datetime import date
 from decimal import Decimal
+from pathlib import PurePath
 
 from localcrag.crag.table_answers.partial_values import PERIOD_OF
 from localcrag.crag.table_answers.table_columns import EXTREMES, UnclearError
@@ -148,7 +149,18 @@ class RowNouns(TableMeasures):
             if self.question.is_lenient:
                 return
             raise UnclearError
+        if self._is_of_heading(token.root):
+            raise UnclearError
         token.used = True
+
+    def _is_of_heading(self, word: str) -> bool:
+        """Whether rows are counted as what only a heading is called: those of "Vaccine" below "Dogs"."""
+        if self.question.operation is not Aggregate.COUNT or self.conditions or self.names_anything:
+            return False
+        file = PurePath(self.table.source).stem
+        headings = [name for name in self.table.own_names if name != file]
+        is_of_heading = any(word in roots(name)[-1:] for name in headings) and word not in roots(file)
+        return is_of_heading and self.names_rows(self.label) and word not in self.named(self.label)
 
     def is_of_events(self, column: str) -> bool:
         """Whether the numbers of a column are of what happened once, which adds up: money, time, deaths.

@@ -7,12 +7,12 @@ Olympic **competition**"), answers another question; one that counts the row of 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from decimal import Decimal
 
 from localcrag.crag.questions.query_terms import STOP_WORDS, stem
 from localcrag.crag.table_answers.table_values import WORD, root, roots, word_list
-from localcrag.crag.table_answers.table_vocabulary import QUANTITY_WORDS, SUPERLATIVES
+from localcrag.crag.table_answers.table_vocabulary import NAMING_WORDS, QUANTITY_WORDS, SUPERLATIVES
 from localcrag.crag.table_queries.query_results import rows_of
 from localcrag.crag.table_queries.query_table import QueryTable
 from localcrag.crag.table_queries.said_values import SaidValues
@@ -31,6 +31,12 @@ OF_TABLE = re.compile(
     re.IGNORECASE,
 )
 """How a question names the table that it means: "in the 2022 airport ranking"."""
+_ONE_ASKED = re.compile(
+    r"^\W*(?:when|where|who|how|why|can|is|does|do|what['’]s"
+    r"|(?:which|what) (?:is|was|time|day|date|[\w-]*[^s\W] (?:is|was|does|do|did)))\b",
+    re.IGNORECASE,
+)
+"""How a question asks for a single thing."""
 _PAID_BACK = re.compile(
     r"\b(?:pa(?:ys?|id)(?: \w+)? (?:out|back)|g[eo]t(?:s|ting)? (?:\w+ ){0,2}back|(?:refund|reimburse)\w*)\b",
     re.IGNORECASE,
@@ -195,6 +201,25 @@ def counts_untold(query: TableQuery, table: QueryTable, question: str, said: Sai
     return counts_rows(query) and len(untold) >= MIN_UNTOLD and len(untold) > MAX_UNTOLD_SHARE * len(asked)
 
 
+def counts_by_heading(query: TableQuery, table: QueryTable, counted: Collection[Sequence[str]]) -> bool:
+    """Whether a query counts all rows as what only the heading above them is called, and a column names them.
+
+    "How many dogs came in?" asks for no vaccines below "Dogs".
+
+    Args:
+        query: the query.
+        table: its table.
+        counted: the names, in words for comparison, of what its question counts.
+    """
+    label = table.label
+    if not counts_rows(query) or query.conditions or {*roots(label)} <= NAMING_WORDS:
+        return False
+    heading, *others = table.names or ("",)
+    known = {each for name in (*others, *table.columns) for each in roots(name)}
+    is_told_apart = len(table.columns[label].distinct) == table.size
+    return is_told_apart and any(name and {*name} <= {*roots(heading)} - known for name in counted)
+
+
 def takes_whole_for_part(query: TableQuery, question: str) -> bool:
     """Whether a query gives the share of the rows of which a question asks for the share of a part.
 
@@ -275,6 +300,12 @@ def computes_each_row(query: TableQuery, table: QueryTable) -> bool:
     target = query.targets[0]
     is_bare = query.reads_cells and not query.conditions
     return is_bare and table.size > 1 and target.expression is not None and bool(target.expression.operator)
+
+
+def reads_every_row(query: TableQuery, table: QueryTable, question: str) -> bool:
+    """Whether a query reads cells of all rows, and the question is for one: "when can I check in?"."""
+    is_bare = query.reads_cells and not query.conditions
+    return is_bare and table.size > 1 and _ONE_ASKED.search(question) is not None
 
 
 def gives_what_it_asks(query: TableQuery) -> bool:
