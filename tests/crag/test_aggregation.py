@@ -397,3 +397,13 @@ def test_a_row_with_a_code_is_told_with_its_name() -> None:
     alike = [row.replace("Ware: Kalk", "Ware: Ocker") for row in ARTIKEL]
     found = computed("Welcher Artikel ist am teuersten?", [*alike, alike[0].replace("62", "61")])
     assert found is not None and found.text.startswith("K-16 is the most expensive"), "it names no row"
+
+
+def test_a_row_of_codes_goes_by_its_name_too() -> None:
+    """A symbol is no name to whoever does not know it: "Re" is Rhenium."""
+    rows = [
+        f"id: {symbol} · number: {number} · name (en): {name} · boilingpoint: {point}"
+        for symbol, number, name, point in (("Re", 75, "Rhenium", 5870), ("W", 74, "Tungsten", 5825))
+    ]
+    found = computed("Which has the highest boilingpoint?", rows)
+    assert found is not None and found.text.startswith("Re (Rhenium) has the highest")

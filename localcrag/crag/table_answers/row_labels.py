@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from localcrag.crag.table_answers.parsed_tables import ParsedRow, ParsedTable
 from localcrag.crag.table_answers.table_values import FLAGS, TEMPORAL, ColumnKind, column_values
 
+_OF_CODES = re.compile(r"id|code|key|symbol|abbr(?:eviation)?\.?|acronym|kürzel|sigle", re.IGNORECASE)
+"""The name of a column of codes, of whatever letters: "Re", of Rhenium."""
 ROW_CODE = re.compile(r"(?=\S*\d)[\w./-]{1,12}")
 """A cell that tells a row apart and does not name it: "K-116"."""
 _FIRST_NAME = re.compile(
@@ -74,7 +76,8 @@ def shown_row(row: ParsedRow) -> str:
 def name_beside(table: ParsedTable, row: ParsedRow) -> str:
     """The name of a row whose first cell is only a code: its next cell of words, which few rows share."""
     label, *others = table.columns
-    if ROW_CODE.fullmatch(row.cells.get(label, "")) is None:
+    is_code = ROW_CODE.fullmatch(row.cells.get(label, "")) or _OF_CODES.fullmatch(table.wording(label))
+    if not is_code:
         return ""
     cells = ((column, row.cells.get(column, "")) for column in others)
     worded = (
