@@ -197,3 +197,10 @@ def test_who_won_is_not_told_by_a_row_of_the_programme() -> None:
 )
 def test_hours_are_no_wage(row: str, *, lacks: bool) -> None:
     assert lacks_asked_type("How much does Tobias earn per hour?", row) is lacks
+
+
+def test_a_search_line_asks_for_what_it_begins_with() -> None:
+    told = "The school lets us use its car park until 6 pm; the gate code changes each month."
+    assert lacks_asked_type("gate code for the school car park", told)
+    assert not lacks_asked_type("gate code for the school car park", "The gate code is 4471 until June.")
+    assert not lacks_asked_type("change of the gate code", told)

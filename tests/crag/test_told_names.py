@@ -59,6 +59,9 @@ def test_another_row_of_the_table_is_named_by_a_word_that_only_it_has() -> None:
     assert not names_other_row(asked, [replace(bitch, score=0.6)], [table])
     assert not names_other_row("castrating a dog, how much?", [replace(dog, score=0.6)], [table])
     assert not names_other_row(asked, [replace(dog, score=0.6)], [replace(table, source="/other.csv")])
+    assert not names_other_row("spaying: castration of a dog?", [replace(dog, score=0.6)], [table]), (
+        "more words"
+    )
     both = structured(*((BlockKind.ROW, row) for row in (*rows, "Operation: Spay cat · Price: 139")))
     assert not names_other_row(asked, [replace(strips(both)[0], score=0.6)], [both]), "two have it"
 

@@ -239,13 +239,16 @@ def _asks_by(pattern: re.Pattern[str]) -> Callable[[str], bool]:
 
 
 def _asks_for(noun: str) -> Callable[[str], bool]:
-    """Whether a question asks for what a noun names: "What is the PIN?", "Next number to ring?"."""
+    """Whether a question asks for what a noun names: "What is the PIN?", "Next number to ring?".
+
+    So does a search line that begins with it: "gate code of the car park".
+    """
     with_pronoun = re.compile(
         rf"\b(?:what|which)(?:['’]s| is| are| was| were)?{_BETWEEN} {noun}(?!\w)", re.IGNORECASE
     )
     alone = re.compile(
         rf"\W*(?!(?:{_OF_NO_QUESTION})\b)(?:(?!{noun})[\w'’-]+ ){{0,2}}{noun}"
-        r"(?: (?:of|for|to|in|at|from) [^?.!]*)?\?",
+        rf"(?: (?:of|for|to|in|at|from) [^?.!]*)?\?|\W*{noun} (?:of|for) [^?.!]*",
         re.IGNORECASE,
     )
 
