@@ -63,9 +63,9 @@ def name_in_code_elsewhere(question: str, kept: Sequence[Strip], seen: Sequence[
 def names_other_row(question: str, kept: Sequence[Strip], seen: Sequence[Passage]) -> bool:
     """Whether the best strip is a row, and a question names another row that was found, not that one.
 
-    A row is named by the value of its first column, in whatever letters; a number names none. One of the same
-    table is named by a word of it that nothing about the best strip has, if the name of that has no more words
-    of the question: "spaying a dog" by "Spay bitch", beside "Castration dog".
+    A row is named by the value of its first column, in whatever letters; a number names none. One of the
+    same table is named by a word of it that nothing about the best strip has, if the name of that has no more
+    words of the question: "spaying a dog" by "Spay bitch", beside "Castration dog".
 
     Args:
         question: the question.
