@@ -320,14 +320,17 @@ class OneLine:
 
 
 def test_of_a_single_row_none_has_the_most() -> None:
-    """What has the most in one state is not told by the one row of it, but by the rows of another table."""
-    (table,) = tables_of(passages(BATS))
-    query = 'SELECT "name" WHERE "roost" = \'{}\' ORDER BY "sleep_total" DESC LIMIT 1'
-    for roost, name in (("cave", None), ("tree", "Noctule")):
-        model = ScriptedQueries({"": (query.format(roost), 0.5)})
-        read = read_query(model, f"Which bat of a {roost} sleeps the most?", table)
-        found = answered_by(read) if read is not None else None
-        assert (found.answer.computation.value if found else None) == (name and "19.5")
+    """What has the most in one state is not told by its row, nor by that of another state."""
+    states = ("NEBRASKA", 6892), ("IOWA", 9120), ("OHIO", 30111)
+    (table,) = tables_of(
+        passages([f"state: {state} · code: {state[:2]} · total: {n}" for state, n in states])
+    )
+    written = 'SELECT "code" WHERE "state" = \'NEBRASKA\' ORDER BY "total" DESC LIMIT 1'
+    for probability in (0.5, 0.9):
+        model = ScriptedQueries({"": (written, probability)})
+        read = read_query(model, "Which county of NEBRASKA got the most in total?", table)
+        assert read is not None
+        assert answered_by(replace(read, is_trusted=probability > 0.5)) is None
 
 
 def test_persons_are_named_by_both_of_their_names() -> None:

@@ -159,6 +159,8 @@ def test_what_was_paid_out_is_not_the_sum_of_the_bills(
         ("What time is breakfast?", True),
         ("What's the age?", True),
         ("What are the ages?", False),
+        ("Who are the members?", False),
+        ("Who is it?", True),
         ("List the ages.", False),
     ],
 )

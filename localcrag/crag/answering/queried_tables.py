@@ -42,6 +42,7 @@ from localcrag.crag.table_queries.query_doubts import (
     orders_against_change,
     passes_over_column,
     pays_nothing_back,
+    ranks_one_row,
     ranks_rows_of_groups,
     reads_every_row,
     repeats_name,
@@ -170,6 +171,8 @@ def answered_by(read: ReadQuery) -> QueriedTable | None:
     )
     is_whole = own == read.query and not missing and not _is_doubtful(own, read)
     completed = with_conditions(own, missing) if missing else None
+    if ranks_one_row(completed or own, read.table):
+        return None
     others = without_mention(own, read.question), without_kind(own, read.question)
     for query in filter(None, (completed, own, *others)):
         if (answer := _answer(query, read.table)) is not None:
@@ -181,7 +184,8 @@ def answered_by(read: ReadQuery) -> QueriedTable | None:
 def _as_it_is(read: ReadQuery) -> QueriedTable | None:
     """What the model's own query gives, from the end that the question means; None if nothing."""
     query = surely_repaired(read.query, read.table, read.question)
-    is_none = _is_none(query, read.table, read.question) or counts_one_name(query, read.table)
+    is_none = _is_none(query, read.table, read.question)
+    is_none = is_none or counts_one_name(query, read.table) or ranks_one_row(query, read.table)
     answer = None if is_none else _answer(query, read.table)
     if answer is None:
         return None
@@ -196,16 +200,11 @@ def _is_none(query: TableQuery, table: QueryTable, question: str) -> bool:
 
 
 def _answer(query: TableQuery, table: QueryTable) -> ComputedAnswer | None:
-    """What a query gives; None if it gives nothing, or the table does not have what it asks for.
-
-    Nor does the one row that meets its conditions tell which has the most.
-    """
+    """What a query gives; None if it gives nothing, or the table does not have what it asks for."""
     try:
-        answer = answer_of(query, result_of(query, table), table)
+        return answer_of(query, result_of(query, table), table)
     except QueryError:
         return None
-    is_of_one = answer is not None and query.key is not None and answer.computation.rows == 1
-    return None if is_of_one else answer
 
 
 def _is_doubtful(query: TableQuery, read: ReadQuery) -> bool:

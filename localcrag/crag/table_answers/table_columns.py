@@ -14,7 +14,7 @@ from localcrag.crag.table_answers.table_questions import TableQuestion
 from localcrag.crag.table_answers.table_totals import TableTotals, totals_of
 from localcrag.crag.table_answers.table_values import (
     CURRENCIES,
-    MAX_KNOWN_WORDS,
+    MAX_KNOWN_CELLS,
     UNITS,
     WORD,
     ColumnKind,
@@ -324,7 +324,7 @@ def required_words(header: str) -> tuple[str, ...]:
     return tuple(word for word in said if word not in UNITS) or said
 
 
-@lru_cache(maxsize=MAX_KNOWN_WORDS)
+@lru_cache(maxsize=MAX_KNOWN_CELLS)
 def content(text: str) -> tuple[str, ...]:
     """The words of a text that mean something, for comparison."""
     words = _CONTENT_WORD.findall(text)

@@ -172,8 +172,8 @@ _YEAR = re.compile(r"1\d{3}|20\d\d|2100")
 _TIME = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?")
 _MAX_CELL = 60
 """Characters of a cell that can be a number or a date."""
-MAX_KNOWN_WORDS = 2**16
-"""The most words, or texts of cells, that are kept as they are compared: a long table repeats its cells."""
+MAX_KNOWN_WORDS, MAX_KNOWN_CELLS = 2**16, 2**14
+"""The most words and texts of cells that are kept as they are compared: a long table repeats them."""
 
 
 @lru_cache(maxsize=MAX_KNOWN_WORDS)

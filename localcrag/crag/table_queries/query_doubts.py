@@ -32,7 +32,7 @@ OF_TABLE = re.compile(
 )
 """How a question names the table that it means: "in the 2022 airport ranking"."""
 _ONE_ASKED = re.compile(
-    r"^\W*(?:when|where|who|how|why|can|is|does|do|what['’]s"
+    r"^\W*(?:(?:when|where|who)(?! are\b| were\b)|how|why|can|is|does|do|what['’]s"
     r"|(?:which|what) (?:is|was|time|day|date|[\w-]*[^s\W] (?:is|was|does|do|did)))\b",
     re.IGNORECASE,
 )
@@ -232,6 +232,11 @@ def takes_whole_for_part(query: TableQuery, question: str) -> bool:
     whole = {*roots(asked["whole"])}
     said = [{*roots(f"{each.column} {' '.join(each.values)}")} - _MARKS for each in query.conditions]
     return any(words and words <= whole for words in said)
+
+
+def ranks_one_row(query: TableQuery, table: QueryTable) -> bool:
+    """Whether a query looks for the first in the one row of a name, which is first of nothing."""
+    return query.key is not None and any(is_of_one_name(each, table) for each in query.conditions)
 
 
 def counts_one_name(query: TableQuery, table: QueryTable) -> bool:
