@@ -28,8 +28,9 @@ _NAMING_ATTRIBUTES = ("name", "key", "k", "property", "field", "dictRef")
 _VALUE_ATTRIBUTES = ("value", "v", "val", "content")
 """The attributes that may hold the value of a field without a text."""
 _UNIT_ATTRIBUTES = ("unit", "units", "uom")
-_TYPE_ATTRIBUTES = frozenset({"dataType", "type", "size"})
-"""What says how a value is written, and nothing of what it is."""
+"""The attributes that may hold the unit of a value."""
+_DATA_TYPE = "dataType"
+"""The attribute that says how a value is written, and nothing of what it is."""
 MIN_FIELDS, MAX_FIELDS = 2, 60
 """How many elements are the fields of a record, that an attribute names."""
 _LEVELS_OF_RECORD, _MAX_COMPARED = 3, 5
@@ -105,8 +106,9 @@ def _fields_and_others(record: _Element) -> tuple[dict[str, Json], list[_Element
             fields: dict[str, Json] = {}
             for each, name in zip(named, names, strict=True):
                 fields[name] = _field_value(each)
-                said = {naming, *_VALUE_ATTRIBUTES, *_UNIT_ATTRIBUTES, *_TYPE_ATTRIBUTES}
-                fields |= {f"{name}.{k}": v for k, v in attributes_of(each).items() if k not in said}
+                holder = "" if (each.text or "").strip() else _attribute(each, _VALUE_ATTRIBUTES)[0]
+                told = {naming, holder, _attribute(each, _UNIT_ATTRIBUTES)[0], _DATA_TYPE}
+                fields |= {f"{name}.{k}": v for k, v in attributes_of(each).items() if k not in told}
             return fields, [each for each in record if each not in named]
     return {}, list(record)
 
@@ -132,15 +134,19 @@ def _beside(element: _Element, *, preceding: bool) -> Iterator[_Element]:
 def _field_name(element: _Element, naming: str) -> str:
     """The name of a field, without its namespace, with its language and its unit: "meltingpoint (kelvin)"."""
     name = " ".join((element.get(naming) or "").split()).rpartition(":")[2]
-    unit = next(filter(None, map(element.get, _UNIT_ATTRIBUTES)), "").rpartition(":")[2]
+    unit = _attribute(element, _UNIT_ATTRIBUTES)[1].rpartition(":")[2]
     marks = (mark for mark in (element.get(_LANGUAGE), unit) if mark)
     return " ".join((name, *(f"({mark})" for mark in marks)))
 
 
 def _field_value(element: _Element) -> str:
     """The text of a field, or the attribute that holds its value; "" if it has neither."""
-    text = plain_value(element.text or "")
-    return text or next(filter(None, map(element.get, _VALUE_ATTRIBUTES)), "")
+    return plain_value(element.text or "") or _attribute(element, _VALUE_ATTRIBUTES)[1]
+
+
+def _attribute(element: _Element, names: Sequence[str]) -> tuple[str, str]:
+    """The name and the value of the first of some attributes that an element has; ("", "") without one."""
+    return next(((name, value) for name in names if (value := element.get(name))), ("", ""))
 
 
 def attributes_of(element: _Element) -> dict[str, str]:

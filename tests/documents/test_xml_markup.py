@@ -113,6 +113,17 @@ def test_what_an_attribute_names_is_a_field_of_its_record() -> None:
     assert found[1] == (ROW, "id: 2\namenity: cafe\nname: Lis")
 
 
+def test_nothing_but_how_a_value_is_written_is_lost_of_a_field() -> None:
+    """What an attribute says beside the name and the value of a field is told below its name."""
+    tel, age = (
+        '<f name="tel" type="work" value="old">{}</f>',
+        '<f name="age" dataType="int" unit="a" value="4{}"/>',
+    )
+    people = "".join(f"<p>{tel.format(n)}{age.format(n)}</p>" for n in (1, 2))
+    text = read("people.xml", f'<?xml version="1.0"?><list>{people}</list>').pages[0].text
+    assert text.startswith("tel: 1\ntel.type: work\ntel.value: old\nage (a): 41\n\ntel: 2")
+
+
 def test_what_only_has_a_name_is_no_field() -> None:
     """Holidays have names of their own in each country: they are things, and keep what is told of them."""
 

@@ -30,6 +30,7 @@ _MONEY_ASKED = re.compile(
     r"\b(?:prices?|costs?|fees?|rent|pay|paid|totals?|amount|how much)\b|[€$£]", re.IGNORECASE
 )
 _MONEY_TOLD = re.compile(r"[€$£] ?\d|\d ?(?:[€$£]|(?:EUR|USD|GBP|CHF|euros?|dollars|pounds)\b)")
+"""How a question asks for a sum of money, and how a sentence tells one."""
 RIVAL_LOG_ODDS, SETTLED_LOG_ODDS = math.log(10), math.log(100)
 """A strip of the newer mail may answer too if its odds are a tenth of the earlier one's, which then fall by
 as much; a hundredth if the question wants what held in the end."""
@@ -37,6 +38,7 @@ _SETTLED_ASKED = re.compile(
     r"\b(?:final(?:ly)?|agreed?(?: on)?|in the end|eventually|settled|after all|at last|latest|updated)\b",
     re.IGNORECASE,
 )
+"""How a question asks for what held in the end."""
 
 
 def is_of_earlier_mail(strip: Strip) -> bool:
