@@ -94,12 +94,16 @@ def value_of(element: _Element) -> Json:
 def _fields_and_others(record: _Element) -> tuple[dict[str, Json], list[_Element]]:
     """The fields of a record whose elements are named by an attribute, and its other elements.
 
-    Half of the names must be those of fields in another record: holidays that have names are no fields.
+    Half of the names must be those of fields in another record: holidays that have names are no fields. None
+    of them may be that of something else in the record, which one of both would hide.
     """
     for naming in _NAMING_ATTRIBUTES:
         named = [each for each in record if not len(each) and each.get(naming) and _field_value(each)]
         names = [_field_name(each, naming) for each in named]
         if not MIN_FIELDS <= len(set(names)) == len(names) <= MAX_FIELDS:
+            continue
+        others = [each for each in record if each not in named]
+        if not {*names}.isdisjoint((*attributes_of(record), *map(local_name, others))):
             continue
         own = {each.get(naming) for each in named}
         if 2 * len(own & _names_in_others(record, naming, {each.tag for each in named})) >= len(own):
@@ -109,7 +113,7 @@ def _fields_and_others(record: _Element) -> tuple[dict[str, Json], list[_Element
                 holder = "" if (each.text or "").strip() else _attribute(each, _VALUE_ATTRIBUTES)[0]
                 told = {naming, holder, _attribute(each, _UNIT_ATTRIBUTES)[0], _DATA_TYPE}
                 fields |= {f"{name}.{k}": v for k, v in attributes_of(each).items() if k not in told}
-            return fields, [each for each in record if each not in named]
+            return fields, others
     return {}, list(record)
 
 

@@ -311,6 +311,14 @@ def test_hours_of_a_log_are_added_up_and_to_be_checked(question: str, total: str
     assert found is not None and found.computation.value == total
 
 
+def test_a_unit_that_does_not_add_up_over_days_stays_open() -> None:
+    """What was loaded at a time is no log: neither is it added up, nor are its rows counted for kilograms."""
+    loads = (("02-04", "Quay", 3), ("02-07", "Quay", 4), ("02-11", "Mill", 6))
+    rows = [f"Date: 2025-{day} · Place: {place} · Load: {load} kg" for day, place, load in loads]
+    form = recognised("How many kg at the Quay in February 2025?")
+    assert form is not None and matched(form, tables_of(passages(rows))[0]) is None
+
+
 def test_rows_below_a_heading_are_not_counted_as_what_it_says() -> None:
     """ "How many dogs came in?" asks for no vaccines below "Dogs", and "how many vaccines" does."""
     rows = [f"Vaccine: {name} · Price: {price}" for name, price in (("DHP", 38), ("Rabies", 44))]

@@ -124,6 +124,16 @@ def test_nothing_but_how_a_value_is_written_is_lost_of_a_field() -> None:
     assert text.startswith("tel: 1\ntel.type: work\ntel.value: old\nage (a): 41\n\ntel: 2")
 
 
+def test_a_field_hides_nothing_of_the_same_name() -> None:
+    """The number of a record stays, though one of its fields is called so too."""
+    nodes = "".join(f'<n id="{n}"><t k="id" v="way {n}"/><t k="kind" v="path"/></n>' for n in (1, 2))
+    text = read("map.osm", f'<?xml version="1.0"?><osm>{nodes}</osm>').pages[0].text
+    assert "id: 2" in text and "way 2" in text
+    teams = "".join(f'<p><f name="a" value="{n}"/><f name="b" value="x{n}"/><a>y{n}</a></p>' for n in (1, 2))
+    text = read("teams.xml", f'<?xml version="1.0"?><list>{teams}</list>').pages[0].text
+    assert "x2" in text and "y2" in text and "2" in text.replace("x2", "").replace("y2", "")
+
+
 def test_what_only_has_a_name_is_no_field() -> None:
     """Holidays have names of their own in each country: they are things, and keep what is told of them."""
 

@@ -75,8 +75,6 @@ LEAST_READ = 0.003
 the larger model that is 0.008."""
 MAX_LOOKED_AT, MAX_FOUND_ELSEWHERE = 6, 12
 """The most passages whose tables are looked at, and that are searched for in other documents."""
-
-
 _HAVING = re.compile(
     r"^(\W*(?:which|what) (?:\w+ ){0,2}?\w+) (?:have|has|got|have got|offer) (?:an? )?", re.IGNORECASE
 )

@@ -14,8 +14,10 @@ from dataclasses import dataclass
 
 from localcrag.calibration.scale import log_odds, sigmoid
 from localcrag.crag.questions.query_terms import terms
+from localcrag.crag.refinement.knowledge_strips import strip_at
 from localcrag.crag.refinement.strip_context import headings_above
-from localcrag.types import HEADING_SEPARATOR, Strip
+from localcrag.crag.refinement.strip_kinds import is_mail_header
+from localcrag.types import HEADING_SEPARATOR, BlockKind, Strip
 
 _REPLIED_TO = re.compile(
     r"\b(?:wrote|schrieb|a écrit|escribió|ha scritto)\b[^\n]*:\s*$"
@@ -24,8 +26,6 @@ _REPLIED_TO = re.compile(
 """The heading of an earlier mail that a reply quotes: "… wrote:", or its header."""
 _REPLY_MARK = re.compile(r"\s*(?:Re|Aw|Antw|Sv|Vs|Ref|Rif|Odp)(?:\[\d+\])?:\s*", re.IGNORECASE)
 """What mail programs put before the subject of a reply."""
-_HEADER = re.compile(r"^(?:From|Von|De|Da): [^\n]+ · (?:Date|Datum|Fecha|Data): ", re.MULTILINE)
-"""How a mail begins in a mail folder: "From: Ann · To: Ben · Date: …"."""
 _MONEY_ASKED = re.compile(
     r"\b(?:prices?|costs?|fees?|rent|pay|paid|totals?|amount|how much)\b|[€$£]", re.IGNORECASE
 )
@@ -56,8 +56,8 @@ class _Place:
     """Where a strip stands among mails.
 
     ``subject`` is that of its mail without the marks of a reply, whose number is ``replies``; ``day`` is that
-    of a mail in a file of its own (ISO 8601), else "". ``mail`` is where its mail begins in a mail folder; -1
-    if that is in an earlier passage.
+    of a mail in a file of its own (ISO 8601), else "". ``mail`` is where a reply begins in a mail folder; -1
+    of others, and if that is in an earlier passage.
     """
 
     document: str
@@ -79,20 +79,27 @@ class _Place:
         while mark := _REPLY_MARK.match(subject):
             subject, replies = subject[mark.end() :], replies + 1
         quoted = is_of_earlier_mail(strip)
-        before = strip.passage.text_between(strip.passage.start, strip.start)
-        begun = max((match.start() + strip.passage.start for match in _HEADER.finditer(before)), default=-1)
+        begun = _beginning_of_mail(strip) if replies else -1
         return _Place(strip.passage.document, strip.start, quoted, subject.casefold(), replies, day, begun)
 
     def is_before(self, other: _Place) -> bool:
         """Whether the other strip is of a later mail of the same thread."""
         is_same_thread = bool(self.subject) and self.subject == other.subject
         if self.document == other.document:
-            is_other_mail = -1 < self.mail < other.mail and other.replies == self.replies > 0
+            is_other_mail = -1 < self.mail < other.mail and other.replies == self.replies
             is_later = other.start > self.start and (other.replies > self.replies or is_other_mail)
             return (is_same_thread and is_later) or (self.quoted and not other.quoted)
         if not (is_same_thread and self.day and other.day):
             return False
         return (self.day, self.replies) < (other.day, other.replies)
+
+
+def _beginning_of_mail(strip: Strip) -> int:
+    """Where the header of the mail that a strip stands in begins; -1 if that is in an earlier passage."""
+    passage = strip.passage
+    above = (block for block in reversed(passage.blocks) if block.end <= strip.start)
+    rows = (strip_at(passage, block.start, block.end) for block in above if block.kind is BlockKind.ROW)
+    return next((row.start for row in rows if is_mail_header(row)), -1)
 
 
 def with_newer_mails_first(question: str, found: Sequence[Strip], scores: Sequence[float]) -> list[float]:
@@ -102,10 +109,10 @@ def with_newer_mails_first(question: str, found: Sequence[Strip], scores: Sequen
     earlier strip share, or a sum of money as that has, if one is asked for. What an earlier mail has word for
     word is quoted from it.
     """
-    first: dict[str, _Place] = {}
-    for strip in sorted(found, key=lambda each: (each.passage.document, each.start)):
-        first.setdefault(f"{strip.passage.document} {strip.text}", _Place.of(strip))
-    places = [first[f"{strip.passage.document} {strip.text}"] for strip in found]
+    first: dict[tuple[str, str], _Place] = {}
+    for strip in sorted(found, key=lambda each: each.start):
+        first.setdefault((strip.passage.document, strip.text), _Place.of(strip))
+    places = [first[strip.passage.document, strip.text] for strip in found]
     strips = list(zip(found, scores, places, strict=True))
     if not any(place.quoted or place.replies or place.day for _, _, place in strips):
         return list(scores)

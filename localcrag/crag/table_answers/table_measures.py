@@ -228,26 +228,31 @@ class TableMeasures(MoneyColumns):
         self.loose = True
         return filled[0]
 
-    def _of_unit_said(self) -> str:
-        """The one column in the unit that is counted, which is then accounted for: "how many minutes"."""
+    def _of_unit_said(self, *, by_day: bool = False) -> str:
+        """The one column in the unit that is counted, which is then accounted for: "how many minutes".
+
+        "" if there is none, or if its numbers must be of one day each (``by_day``) and are not.
+        """
         places = [at for at in self.question.subject if self.tokens[at].root in UNITS]
         said = {self.tokens[at].root for at in places}
         found = [c for c in self.quantities if said & self._own_units(c) and not self._is_counter(c)]
         if len(said) != 1 or len(found) != 1:
             return ""
+        (column,) = found
+        if by_day and not adds_up_over_days(set(roots(self.table.wording(column))), self.units(column)):
+            return ""
         for at in places:
             self.tokens[at].used = True
-        return found[0]
+        return column
 
     def _logged(self) -> str:
         """The column in the unit that is counted, if its numbers are of one day each, as in a log of work.
 
         It is accounted for, and the match is loose: one row may be meant. "" if there is none.
         """
-        column = self._of_unit_said() if self.of_kind(ColumnKind.DATE) else ""
-        if not column or not adds_up_over_days(set(roots(self.table.wording(column))), self.units(column)):
-            return ""
-        self.loose = self.adds_log = True
+        column = self._of_unit_said(by_day=True) if self.of_kind(ColumnKind.DATE) else ""
+        if column:
+            self.loose = self.adds_log = True
         return column
 
     def _own_units(self, column: str) -> set[str]:
