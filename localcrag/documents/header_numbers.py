@@ -17,6 +17,7 @@ _MAX_SKIPPED = 2
 VALUE = re.compile(r"[^\w]*(?:[A-Z]{3} )?\d")
 """How a number with its unit begins, or a date."""
 DATE = re.compile(r"((?:19|20)\d\d)(?:-(\d\d)-\d\d)?$")
+_SEASON = re.compile(r"((?:19|20)\d\d)[-/–](?:(?:19|20)(?=\d\d$))?(\d\d)$")
 _ISO_CHARACTERS = len("2024-11-01")
 _STEPS_OF_DAYS = (1, 7, 14)
 _TIME = re.compile(r"(?:[01]?\d|2[0-4])(?:[:.h]|(?= ?[ap]\.?m))(?:[0-5]\d)?(?:\D.*)?$")
@@ -74,13 +75,26 @@ def are_counted_rows(row: GridRow, below: Sequence[GridRow], numbers: Sequence[i
 
 def is_series_of_dates(row: GridRow, following: GridRow, numbers: Sequence[int]) -> bool:
     """Whether the numbers of a row are years, months or days that count up or down, above other values."""
-    dates = [DATE.match(row.cells[i]) for i in numbers]
-    months = [12 * int(each[1]) + int(each[2] or 0) for each in dates if each]
+    months = [_month_of(row.cells[i]) for i in numbers]
     steps = {after - before for before, after in pairwise(months)}
-    even = len(months) == len(numbers) and len(steps) == 1 and abs(steps.pop()) in (1, 3, 6, 12)
+    even = 0 not in months and len(steps) == 1 and abs(steps.pop()) in (1, 3, 6, 12)
     even = even or _are_days_in_a_row([row.cells[i] for i in numbers])
     below = [following.cells[i] for i in numbers if i < len(following.cells)]
     return even and any(below) and not any(map(DATE.match, below))
+
+
+def is_date(cell: str) -> bool:
+    """Whether a cell is a year, a day, or a season or school year: "2023-24"."""
+    return _month_of(cell) > 0
+
+
+def _month_of(cell: str) -> int:
+    """The month of a day, counted from the first year; that before a year or a season; 0 of others."""
+    if date := DATE.match(cell):
+        return 12 * int(date[1]) + int(date[2] or 0)
+    season = _SEASON.match(cell)
+    follows = season is not None and (int(season[1]) + 1) % 100 == int(season[2])
+    return 12 * int(season[1]) if season is not None and follows else 0
 
 
 def _are_days_in_a_row(cells: Sequence[str]) -> bool:

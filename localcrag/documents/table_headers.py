@@ -20,6 +20,7 @@ from localcrag.documents.header_numbers import (
     are_numbered,
     columns_above_values,
     has_values,
+    is_date,
     is_series_of_dates,
 )
 from localcrag.documents.table_grid import GridRow
@@ -192,7 +193,7 @@ def _unit(cell: str) -> str:
 
 def _is_name(cell: str) -> bool:
     """Whether a cell may stand in a header of several lines, where a year is a name too."""
-    return len(cell) <= _MAX_NAME and (not _NUMBER.match(cell) or DATE.match(cell) is not None)
+    return len(cell) <= _MAX_NAME and (not _NUMBER.match(cell) or is_date(cell))
 
 
 def _has_line(rows: Sequence[GridRow], start: int, end: int) -> bool:
@@ -246,13 +247,14 @@ def _are_merged_groups(
 ) -> bool:
     """Whether the cells below merged ones are names, too.
 
-    All other columns have their names in one of both lines. Below a row that the document calls the header,
-    numbers must stand under them, they must be the same in two groups, or a cell must reach down to them.
+    All other columns have their names in one of both lines, unless the cells below all merged ones are the
+    same: "Lab 1" and "Lab 2" below each day. Below a row that the document calls the header, numbers must
+    stand under them, they must be the same in two groups, or a cell must reach down to them.
     """
     own = lower.own
-    if not _are_apart(groups, upper, own):
-        return False
     names = [tuple(lower.cells[left:right]) for left, right in groups]
+    if not _are_apart(groups, upper, own):
+        return len(names) > 1 == len(set(names))
     if len(set(names)) < len(names) or lower.from_above or _any_group_has_values(groups, lower, below):
         return True
     covered = {i for left, right in groups for i in range(left, right)}

@@ -193,7 +193,8 @@ class Computation:
     ``column`` is the column that was counted, compared or added up, "" if rows were counted, and ``value``
     the result as the answer shows it. ``conditions`` say in words which rows count; ``rows`` is their
     number, and ``table_rows`` that of all rows of the table. ``left_out`` says in words which rows do not
-    count for another reason, such as rows of totals.
+    count for another reason, such as rows of totals. ``counted`` is "row", or "cell" if the columns of the
+    table are months or other periods and it went over cells of several: then these are what ``rows`` counts.
     """
 
     operation: Aggregate
@@ -205,6 +206,7 @@ class Computation:
     left_out: tuple[str, ...]
     source: str
     page: int | None
+    counted: str = "row"
 
 
 @dataclass(frozen=True, slots=True)

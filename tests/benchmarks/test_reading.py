@@ -35,7 +35,7 @@ QUESTION = Question("minutes.txt", "What did the pipe cost?", ("2,610 euros",))
 GUIDE = Document(
     "guide.pdf",
     "pdf",
-    b"",
+    bytes,
     ("Faults F02 flow too low F05 sensor lost Rinse the grille every spring.",),
     headings=("Care", "Hot water"),
     furniture=("Guide · Edition 1.4",),

@@ -30,8 +30,8 @@ class Store:
         return [p for name in sorted(documents) for p in self.files.get(name, [])[:limit]]
 
 
-def asked(store: Store) -> QuestionState:
-    state = SimpleNamespace(adapters=SimpleNamespace(store=store), documents={})
+def asked(store: Store, question: str = "") -> QuestionState:
+    state = SimpleNamespace(adapters=SimpleNamespace(store=store), documents={}, question=question)
     return cast(QuestionState, state)
 
 
@@ -44,6 +44,18 @@ def test_a_document_is_read_and_parsed_once() -> None:
     assert [document.tables[0].columns[0] for document in both] == ["Boat", "Vehicle"]
     assert document_of(state, store.files["fees"][0]).tables[0] is fees.tables[0] is both[1].tables[0]
     assert store.read == ["fees", "boats"]
+
+
+def test_a_question_over_months_goes_over_their_cells() -> None:
+    """It names none of them, so that each cell is a row."""
+    store = Store(
+        rain=passages(["Year: 2018 · Jan: 31 · Feb: 20 · Mar: 52", "Year: 2019 · Jan: 40 · Feb: 9 · Mar: 7"])
+    )
+    ((table,), (as_it_is,)) = (
+        documents_of(asked(store, question), {"rain": "h"})[0].tables
+        for question in ("Which month was the driest?", "Which year had the driest February?")
+    )
+    assert (len(table.rows), len(as_it_is.rows)) == (6, 2)
 
 
 def test_documents_that_cannot_be_computed_over_have_no_tables() -> None:

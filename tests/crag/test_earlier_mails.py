@@ -170,3 +170,9 @@ def test_a_later_sum_of_a_thread_counts_more_if_one_is_asked_for(
     assert alone[0] == (OFFERED, 0.5), "one mail"
     new = scores_of(question, a_thread(OFFERED, LESS, subject="Wedding party"), {OFFERED: 0.5, LESS: p})
     assert new[0] == (OFFERED, 0.5), "two mails of which none replies"
+
+
+def test_a_sum_a_month_needs_no_sign() -> None:
+    asked, settled = "She wants 1,150 a month.", "Signed today: 1,090 a month, three years."
+    scores = scores_of("rent finally agreed", a_thread(asked, settled), {asked: 0.5, settled: 0.04})
+    assert [score < 0.04 for _, score in scores] == [True, False]

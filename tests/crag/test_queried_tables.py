@@ -433,7 +433,7 @@ def test_none_of_the_rows_is_an_answer_with_those_that_come_nearest() -> None:
     assert told[0.5] is None, "of an unlikely query nothing is said"
     found = told[0.7]
     assert found is not None and found.answer.text == (
-        "None. Greenhouse is yes in 1 row (Plot: A1 [1]), and Rent is open in no row of these.\n\n"
+        "None. Greenhouse is yes in 1 row (Plot: A1 [1]), and Rent is open in none of these.\n\n"
         "(Computed from 4 rows of farms.csv.)"
     )
     assert [row.text for row in found.answer.rows] == [rows[0]]

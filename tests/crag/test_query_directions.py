@@ -122,3 +122,21 @@ def test_a_likely_query_from_the_wrong_end_is_turned_and_to_be_checked() -> None
     found = answered_by(read)
     assert found is not None and not found.is_whole
     assert found.answer.text.startswith("Bo has the latest Born")
+
+
+@pytest.mark.parametrize(
+    ("question", "written", "meant"),
+    [
+        ("Who is more than 40 years old?", '"Age" < 40', '"Age" > 40'),
+        ("Who is at least 40?", '"Age" <= 40', '"Age" >= 40'),
+        ("Who is under 40?", '"Age" > 40', '"Age" < 40'),
+        ("Who is more than 40 years old?", '"Age" >= 40', '"Age" >= 40'),
+        ("Who is not more than 40 years old?", '"Age" <= 40', '"Age" <= 40'),
+        ("Who is more than 40, and whose firm is 40 or less?", '"Age" < 40', '"Age" < 40'),
+        ("Who is more than 140?", '"Age" < 40', '"Age" < 40'),
+        ("Who was born over 1970?", "\"Born\" < '1970-01-01'", "\"Born\" < '1970-01-01'"),
+    ],
+)
+def test_what_is_more_than_a_number(question: str, written: str, meant: str) -> None:
+    query, right = (parsed_query(f'SELECT "Who" WHERE {each}') for each in (written, meant))
+    assert query is not None and directed(query, PEOPLE, question) == right

@@ -338,3 +338,32 @@ def test_a_group_is_named_by_what_its_rows_have_in_common() -> None:
         query = parsed_query(f"SELECT {written} {order}")
         assert query is not None
         assert str(surely_repaired(query, VISITS, "Whose parks have it?")) == f"SELECT {meant} {order}"
+
+
+TRIPS = [
+    "job: 1 · date: 2024-10-01 · rider: Ann · km: 9 · fare: 12",
+    "job: 2 · date: 2024-10-02 · rider: Bo · km: 14 · fare: 20",
+    "job: 3 · date: 2024-10-02 · rider: Ann · km: 8 · fare: 10",
+    "job: 4 · date: 2024-10-04 · rider: Bo · km: 1 · fare: 5",
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "measure", "told"),
+    [
+        ("Which rider covered the most kilometres?", "km", "Ann: total of km 17 [1][2]"),
+        ("Which rider had the longest trip in km?", "km", "Bo has the highest km: 14"),
+        ("Which rider has the most fare?", "fare", "Bo has the highest fare: 20"),
+    ],
+)
+def test_the_most_of_what_adds_up_is_that_of_all_rows_of_a_thing(
+    question: str, measure: str, told: str
+) -> None:
+    """Of a fare nobody knows whether it is added up."""
+    (table,) = tables_of(passages(TRIPS))
+    query = parsed_query(f'SELECT "rider" ORDER BY "{measure}" DESC LIMIT 1')
+    assert query is not None
+    whole = QueryTable.of_parsed(table)
+    meant = surely_repaired(query, whole, question)
+    answer = answer_of(meant, result_of(meant, whole), whole)
+    assert answer is not None and answer.text.startswith(told)

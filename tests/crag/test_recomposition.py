@@ -348,6 +348,10 @@ def test_of_the_headings_above_a_strip_the_nearest_that_tells_is_shown() -> None
         "it tells one itself"
     )
 
+    changes = levelled((2, "Version 22.0 (24 Jan 2023)"), (0, "Dropped Qt 5 (Qt must now be 6.2)."))
+    shown = with_telling_headings(strips(changes), "Which release dropped Qt 5?")
+    assert [s.text for s in shown][:1] == ["Version 22.0 (24 Jan 2023)"], "6.2 is another number"
+
     rest = replace(levelled((3, "Removed"), (0, gone), ordinal=1, start=90), heading="4.0.1 – 2024-03-05")
     before = levelled((2, "4.0.1 – 2024-03-05"), (3, "Added"), (0, "A new feed."))
     shown = with_telling_headings(strips(rest), question, lambda _: [before])

@@ -169,6 +169,17 @@ def test_of_a_very_wide_row_words_that_are_not_asked_for_are_left_out_as_well() 
     assert shown_text(row, "Which FAO code has Peru?") == "name: Peru · FAOcode: 0 · …"
 
 
+def test_a_column_may_be_called_by_first_letters() -> None:
+    cells = " · ".join(
+        f"{name}: 1.044000000000{at}"
+        for at, name in enumerate(("OG", "FG", "ABV", "EBC", "IBU", "BU", "GU", "RA"))
+    )
+    row = strips(structured((BlockKind.ROW, f"Beer: Gose · {cells} · Hops: Saphir")))[0]
+    assert shown_text(row, "What was the original gravity of the Gose?") == (
+        "Beer: Gose · OG: 1.0440000000000 · … · Hops: Saphir"
+    )
+
+
 def test_a_column_may_be_asked_for_by_its_unit() -> None:
     columns = ("runs", "length (m)", "power (W)", "standby (W)", "delay", "use", "chance", "price", "weight")
     cells = " · ".join(f"mean of all {name}: {at}00000000000" for at, name in enumerate(columns))
@@ -187,6 +198,10 @@ def test_a_column_may_be_asked_for_by_its_unit() -> None:
         (
             "How much iron is in the food A010?",
             "Code: A010 · Food: Ragi · … · Iron (Fe): 0.00462 · … · Remark: mean of five regions",
+        ),
+        (
+            "How much protein does ragi from the list have?",
+            "Code: A010 · Food: Ragi · … · Protein: 7.16 · … · Remark: mean of five regions",
         ),
         ("What does the table say about ragi?", WIDE),
         ("When was the iron of ragi added?", WIDE),

@@ -414,6 +414,21 @@ def test_a_row_that_says_so_tells_the_most_of_something(question: str, row: str,
     assert goes_over_rows(state, [replace(found[0], score=0.9)]) is doubtful
 
 
+@pytest.mark.parametrize(
+    ("question", "doubtful"),
+    [
+        ("How much rain fell in 2018 in total?", True),
+        ("What was the wettest month of 2018?", True),
+        ("How much rain fell in February 2018?", False),
+    ],
+)
+def test_a_row_of_months_tells_neither_their_sum_nor_the_most(question: str, doubtful: bool) -> None:
+    world = World({"/a.txt": ""}, scripted("x"))
+    state = QuestionState(world.adapters, world.options, question, question, None)
+    found = strips(structured((BlockKind.ROW, "Year: 2018 · Jan: 31.5 · Feb: 20 · Mar: 52")))
+    assert goes_over_rows(state, [replace(found[0], score=0.9)]) is doubtful
+
+
 def test_a_row_that_is_an_average_tells_one() -> None:
     world = World({"/a.txt": ""}, scripted("x"))
     question = "How many games does Orla win on average?"

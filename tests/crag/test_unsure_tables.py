@@ -301,3 +301,20 @@ def test_tables_are_not_read_where_that_is_switched_off() -> None:
     state, rows = asked(WEARY, (MOST_SLEEP, 0.9))
     state.options = replace(state.options, tables=False)
     assert drained(compute_unsure(state, rows))[1] is None
+
+
+@pytest.mark.parametrize(
+    ("question", "p", "told"),
+    [
+        ("Which animal slept in a tree?", 0.9, "name: Noctule [1], Barbastelle [2]"),
+        ("Which animal slept in a tree?", 0.6, None),
+        ("What animal slept in a tree?", 0.9, None),
+    ],
+)
+def test_all_rows_of_a_sure_query_are_told_though_one_is_asked_for(
+    question: str, p: float, told: str | None
+) -> None:
+    state, kept = asked(question, ('SELECT "name" WHERE "roost" = \'tree\'', p))
+    _, found = drained(compute_unsure(state, kept))
+    assert (found is None) is (told is None)
+    assert found is None or found[0].text.startswith(told or "")

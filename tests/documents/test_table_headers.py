@@ -102,6 +102,43 @@ LAYOUTS: dict[str, tuple[Rows, Sequence[str], str]] = {
         ["A1:A2", "B1:C1", "D1:E1"],
         "Region: North · 2025 / Plan: 1 · 2025 / Actual: 2 · 2026 / Plan: 3 · 2026 / Actual: 4",
     ),
+    "school-years-above-names": (
+        [
+            ["Heading", "2023-24", N, "2024-25", N, "Left"],
+            [N, "Budget", "Actual", "Budget", "Spent", N],
+            ["Audit", 420, 420, 440, 220, 220],
+            ["Grass", 3900, 4185, 4300, 3740, 560],
+        ],
+        ["A1:A2", "B1:C1", "D1:E1", "F1:F2"],
+        "Heading: Audit · 2023-24 / Budget: 420 · 2023-24 / Actual: 420 · 2024-25 / Budget: 440"
+        " · 2024-25 / Spent: 220 · Left: 220\n"
+        "Heading: Grass · 2023-24 / Budget: 3900 · 2023-24 / Actual: 4185 · 2024-25 / Budget: 4300"
+        " · 2024-25 / Spent: 3740 · Left: 560",
+    ),
+    "seasons-are-names": (
+        [["Source", "2022-23", "2023-24"], ["Rents", 874, 918], ["Fees", 2140, 1800]],
+        [],
+        "Source: Rents · 2022-23: 874 · 2023-24: 918\nSource: Fees · 2022-23: 2140 · 2023-24: 1800",
+    ),
+    "numbers-like-seasons-are-none": (
+        [["Rents", "2022-24", "2023-29"], ["Fees", "2140-41", "1800-90"]],
+        [],
+        "column 1: Rents · column 2: 2022-24 · column 3: 2023-29\n"
+        "column 1: Fees · column 2: 2140-41 · column 3: 1800-90",
+    ),
+    "a-name-above-the-label-and-the-same-below-each-day": (
+        [
+            ["Science", N, "Monday", N, "Tuesday", N],
+            ["Period", "Time", "Lab 1", "Lab 2", "Lab 1", "Lab 2"],
+            [1, "08:50", "9A", "11C", "7B", "12A"],
+            [2, "09:50", "7C", "10B", "8A", "9C"],
+        ],
+        ["C1:D1", "E1:F1"],
+        "Science / Period: 1 · Time: 08:50 · Monday / Lab 1: 9A · Monday / Lab 2: 11C"
+        " · Tuesday / Lab 1: 7B · Tuesday / Lab 2: 12A\n"
+        "Science / Period: 2 · Time: 09:50 · Monday / Lab 1: 7C · Monday / Lab 2: 10B"
+        " · Tuesday / Lab 1: 8A · Tuesday / Lab 2: 9C",
+    ),
     "header-of-three-lines": (
         [["Shop", "2026", N, N], [N, "H1", N, "H2"], [N, "Q1", "Q2", "Q3"], ["A", 1, 2, 3], ["B", 5, 6, 7]],
         ["A1:A3", "B1:D1", "B2:C2"],

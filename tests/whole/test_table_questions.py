@@ -413,6 +413,7 @@ def test_no_model_is_asked_and_every_step_is_an_event(asker: _Asker) -> None:
         "rows": 6,
         "table_rows": 8,
         "left_out": ("1 row without a value of Pairs", "1 row of totals"),
+        "counted": "row",
         "page": None,
     }
 

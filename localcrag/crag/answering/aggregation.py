@@ -16,9 +16,11 @@ from localcrag.crag.answering.computed_rows import (
     MAX_TIES,
     OWN_MARK,
     ComputedRows,
+    are_few,
     below_header,
     cited_text,
     count_of,
+    each_cited_once,
     figure_of,
     in_place,
     own_mark,
@@ -190,12 +192,14 @@ def aggregated(match: TableMatch) -> ComputedAnswer | None:
         left_out=tuple(_left_out(match, len(places) - len(counted))),
         source=passage.source,
         page=passage.page,
+        counted=match.table.counted,
     )
     strips = tuple(row.strip for row in result.rows)
     if match.original:
         return _of_one_row(computation, result.text, strips[0])
     by = f", by {match.grouping.by}" if match.grouping else ""
-    text, marks = cited_text(f"{result.text}\n\n{_explained(computation, by)}")
+    made, strips = each_cited_once(f"{result.text}\n\n{_explained(computation, by)}", strips)
+    text, marks = cited_text(made)
     return ComputedAnswer(computation, text, strips, marks)
 
 
@@ -304,7 +308,7 @@ def _summed(match: TableMatch, counted: Sequence[int]) -> ComputedRows | None:
     operation = match.question.operation
     said = figure_of(match, counted)
     rows = [match.rows[at] for at in counted]
-    named = rows if len(rows) <= MAX_NAMED_ROWS else rows[:1]
+    named = rows if are_few(row.strip for row in rows) else rows[:1]
     keys = "".join(own_mark(key) for key in range(1, len(named) + 1))
     first_only = " (the first of them)" if len(named) < len(rows) else ""
     text = f"The {operation} of {match.table.header(match.column)}: {said} {keys}{first_only}"

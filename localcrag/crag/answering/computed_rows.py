@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import PurePath
 
 from localcrag.crag.answering.bracketed_numbers import disarmed
+from localcrag.crag.refinement.knowledge_strips import span
 from localcrag.crag.table_answers.parsed_tables import ParsedRow
 from localcrag.crag.table_answers.table_match import TableMatch
 from localcrag.crag.table_answers.table_values import Value, usual_digits
-from localcrag.types import Aggregate, CitationMark, Computation
+from localcrag.types import Aggregate, CitationMark, Computation, Strip
 
 MAX_NAMED_ROWS = 8
 """The most rows that a count or a total names and cites."""
@@ -22,6 +23,7 @@ _AVERAGE_DIGITS = 2
 """The digits of an average after those of its values."""
 MARK_OPENING, _CLOSING = "\ue000", "\ue001"
 OWN_MARK = re.compile(f"{MARK_OPENING}([0-9]+){_CLOSING}")
+_SAME_MARKS = re.compile(f"({MARK_OPENING}[0-9]+{_CLOSING})(?:\\1)+")
 """A citation while the text is made; see :func:`own_mark`."""
 _TO_DECIMAL_COMMA = str.maketrans(".,", ",.")
 _NUMBER = re.compile(r"[+-]?\d(?:[\d.,' \u00a0\u202f]*\d)?")
@@ -59,15 +61,38 @@ def cited_text(made: str) -> tuple[str, tuple[CitationMark, ...]]:
     return text, tuple(marks)
 
 
+def are_few(strips: Iterable[Strip], most: int = MAX_NAMED_ROWS) -> bool:
+    """Whether all strips can be cited, each once."""
+    return len(set(map(span, strips))) <= most
+
+
+def each_cited_once(made: str, strips: Sequence[Strip]) -> tuple[str, tuple[Strip, ...]]:
+    """A text while it is made, and its strips, without one that is there twice.
+
+    Several rows of a table in long form are one row of its document (:mod:`..table_answers.long_tables`).
+
+    Args:
+        made: the text with its citations, see :func:`own_mark`.
+        strips: what they cite, in order.
+    """
+    known = list(dict.fromkeys(map(span, strips)))
+    if len(known) == len(strips):
+        return made, tuple(strips)
+    keys = [known.index(span(strip)) + 1 for strip in strips]
+    renumbered = OWN_MARK.sub(lambda found: own_mark(keys[int(found[1]) - 1]), made)
+    once = _SAME_MARKS.sub(r"\1", renumbered)
+    return once, tuple(strips[keys.index(key)] for key in range(1, len(known) + 1))
+
+
 def below_header(header: str, listed: str) -> str:
     """What is listed behind the name of its column, if that has one."""
     return f"{header}: {listed}" if header else listed
 
 
 def rows_of(computation: Computation) -> str:
-    """Of how many rows of which file something was computed, in words."""
+    """Of how many rows of which file something was computed, in words; of a table in long form, of cells."""
     name = PurePath(computation.source).name or computation.source
-    return f"{count_of(computation.rows, 'row')} of {name}"
+    return f"{count_of(computation.rows, computation.counted)} of {name}"
 
 
 def count_of(number: int, noun: str) -> str:

@@ -11,6 +11,7 @@ from itertools import groupby
 
 from localcrag.crag.answering.computed_rows import MARK_OPENING
 from localcrag.crag.state import QuestionState
+from localcrag.crag.table_answers.long_tables import as_asked
 from localcrag.crag.table_answers.parsed_tables import DocumentTables, tables_of
 from localcrag.types import Passage
 
@@ -29,7 +30,7 @@ def documents_of(state: QuestionState, hashes: Mapping[str, str]) -> list[Docume
     passages = state.adapters.store.passages(unread, limit=MAX_PASSAGES + 1) if unread else []
     found = {source: list(group) for source, group in groupby(passages, key=lambda passage: passage.source)}
     for source in unread:
-        state.documents[source] = _read(found.get(source, []))
+        state.documents[source] = _read(state.question, found.get(source, []))
     return [state.documents[source] for source in sorted(hashes)]
 
 
@@ -38,9 +39,8 @@ def document_of(state: QuestionState, passage: Passage) -> DocumentTables:
     return documents_of(state, {passage.source: passage.document})[0]
 
 
-def _read(passages: Sequence[Passage]) -> DocumentTables:
+def _read(question: str, passages: Sequence[Passage]) -> DocumentTables:
     """A document; without passages if they are too many, or one has the mark that answers set."""
-    is_readable = len(passages) <= MAX_PASSAGES and not any(MARK_OPENING in p.text for p in passages)
-    return (
-        DocumentTables(tuple(passages), tuple(tables_of(passages))) if is_readable else DocumentTables((), ())
-    )
+    if len(passages) > MAX_PASSAGES or any(MARK_OPENING in passage.text for passage in passages):
+        return DocumentTables((), ())
+    return DocumentTables(tuple(passages), tuple(as_asked(question, table) for table in tables_of(passages)))

@@ -14,6 +14,7 @@ from localcrag.crag.answering.computed_rows import (
     below_header,
     cited_text,
     count_of,
+    each_cited_once,
     own_mark,
 )
 from localcrag.crag.answering.query_answers import condition_words, operation_of
@@ -47,9 +48,10 @@ def answer_of_none(query: TableQuery, table: QueryTable) -> ComputedAnswer | Non
     strips = tuple(table.rows[at].strip for at in rows)
     source = strips[0].passage.source
     listed = below_header(table.label, ", ".join(names))
-    told = f"{NONE}. {condition_words(rarest)} in {count_of(len(rows), 'row')} ({listed})"
-    looked = f"(Computed from {count_of(table.size, 'row')} of {PurePath(source).name or source}.)"
-    text, marks = cited_text(f"{told}, and {others} in no row of these.\n\n{looked}")
+    told = f"{NONE}. {condition_words(rarest)} in {count_of(len(rows), table.counted)} ({listed})"
+    looked = f"(Computed from {count_of(table.size, table.counted)} of {PurePath(source).name or source}.)"
+    made, strips = each_cited_once(f"{told}, and {others} in none of these.\n\n{looked}", strips)
+    text, marks = cited_text(made)
     computation = Computation(
         operation=operation_of(query, table),
         column="",
@@ -60,5 +62,6 @@ def answer_of_none(query: TableQuery, table: QueryTable) -> ComputedAnswer | Non
         left_out=(),
         source=source,
         page=strips[0].passage.page,
+        counted=table.counted,
     )
     return ComputedAnswer(computation, text, strips, marks)

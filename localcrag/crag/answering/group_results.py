@@ -10,6 +10,7 @@ from localcrag.crag.answering.computed_rows import (
     MAX_TIES,
     ComputedRows,
     amount_of,
+    are_few,
     count_of,
     figure_of,
     in_place,
@@ -89,10 +90,11 @@ def _line(
     match: TableMatch, said: str, places: Sequence[int], rows: list[ParsedRow], most: int = MAX_NAMED_ROWS
 ) -> str:
     """What was computed of a group, with its rows cited, which are added to ``rows``; of many the first."""
-    named = places if len(places) <= most else places[:1]
+    named = places if are_few((match.rows[at].strip for at in places), most) else places[:1]
     keys = "".join(own_mark(len(rows) + place + 1) for place in range(len(named)))
     rows += [match.rows[at] for at in named]
-    over = "" if match.question.operation is Aggregate.COUNT else f", of {count_of(len(places), 'row')}"
+    cells = f", of {count_of(len(places), match.table.counted)}"
+    over = "" if match.question.operation is Aggregate.COUNT else cells
     first = " (the first of them)" if len(named) < len(places) else ""
     return f"{said}: {figure_of(match, places)}{over} {keys}{first}"
 
@@ -153,7 +155,7 @@ def share_of(match: TableMatch, share: RowShare, counted: Sequence[int]) -> Comp
         return None
     percent = (100 * amount_of(match, part) / whole).quantize(_SHARE_DIGITS, ROUND_HALF_UP)
     value = f"{percent:f} %"
-    named = part if len(part) <= MAX_NAMED_ROWS else part[:1]
+    named = part if are_few(match.rows[at].strip for at in part) else part[:1]
     keys = "".join(own_mark(key) for key in range(1, len(named) + 1))
     first = " (the first of them)" if len(named) < len(part) else ""
     of_what = f" of {match.table.header(match.column)}" if match.column else ""

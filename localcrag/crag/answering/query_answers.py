@@ -8,9 +8,11 @@ from pathlib import PurePath
 from localcrag.crag.answering.computed_rows import (
     MAX_NAMED_ROWS,
     MAX_TIES,
+    are_few,
     below_header,
     cited_text,
     count_of,
+    each_cited_once,
     own_mark,
     rows_of,
 )
@@ -59,7 +61,8 @@ def answer_of(query: TableQuery, result: QueryResult, table: QueryTable) -> Comp
     strips = tuple(table.rows[at].strip for at in named)
     computation = _computation(query, result, table, strips[0])
     told = "\n".join(lines)
-    text, marks = cited_text(f"{told}\n\n{_explained(query, computation)}")
+    made, strips = each_cited_once(f"{told}\n\n{_explained(query, computation)}", strips)
+    text, marks = cited_text(made)
     return ComputedAnswer(computation, text, strips, marks)
 
 
@@ -99,7 +102,7 @@ def operation_of(query: TableQuery, table: QueryTable) -> Aggregate:
 def _lines(query: TableQuery, result: QueryResult, table: QueryTable, named: list[int]) -> Iterator[str]:
     """The lines of the answer; the rows that they cite are added to ``named``."""
     if query.group:
-        yield from _group_lines(query, result, named)
+        yield from _group_lines(query, result, table, named)
     elif query.targets[0].function:
         yield _total_line(query, result.lines[0], table, named)
     elif query.key:
@@ -108,7 +111,9 @@ def _lines(query: TableQuery, result: QueryResult, table: QueryTable, named: lis
         yield from _listed_lines(query, result, table, named)
 
 
-def _group_lines(query: TableQuery, result: QueryResult, named: list[int]) -> Iterator[str]:
+def _group_lines(
+    query: TableQuery, result: QueryResult, table: QueryTable, named: list[int]
+) -> Iterator[str]:
     most = max(1, MAX_NAMED_ROWS // len(result.lines))
     for line in result.lines:
         shown = [f"{line.texts[0]}"]
@@ -116,7 +121,7 @@ def _group_lines(query: TableQuery, result: QueryResult, named: list[int]) -> It
         if query.key and line.key and str(query.key) not in map(str, query.targets):
             shown.append(f"{_name(query.key)} {line.key}")
         told = ": ".join([shown[0], ", ".join(shown[1:])] if shown[1:] else shown)
-        yield f"{told} {_cited(line.rows, named, most)}"
+        yield f"{told} {_cited(line.rows, table, named, most)}"
 
 
 def _total_line(query: TableQuery, line: ResultLine, table: QueryTable, named: list[int]) -> str:
@@ -129,7 +134,7 @@ def _total_line(query: TableQuery, line: ResultLine, table: QueryTable, named: l
             first.setdefault(cell.casefold() if target.distinct else f"{at}", at)
         shown = list(first.values())[:MAX_NAMED_ROWS]
         if len({table.shown_cell(column, at) for at in shown}) == 1 < len(shown):
-            return f"{line.texts[0]} {_cited(rows, named)}"
+            return f"{line.texts[0]} {_cited(rows, table, named)}"
         names = [f"{table.shown_cell(column, at)} {_mark(at, named)}" for at in shown]
         more = f" and {len(first) - len(shown):,} more" if len(first) > len(shown) else ""
         listed = below_header(column, f"{', '.join(names)}{more}")
@@ -143,8 +148,8 @@ def _total_line(query: TableQuery, line: ResultLine, table: QueryTable, named: l
             else ""
         )
         said = _in_time(_name(target)) if _is_temporal(target, table) else _name(target)
-        return f"The {said}: {line.texts[0]}{who}{also} {_cited(rows, named, MAX_TIES)}"
-    return f"The {_name(target)}: {line.texts[0]}{also} {_cited(rows, named)}"
+        return f"The {said}: {line.texts[0]}{who}{also} {_cited(rows, table, named, MAX_TIES)}"
+    return f"The {_name(target)}: {line.texts[0]}{also} {_cited(rows, table, named)}"
 
 
 def _ranked_lines(
@@ -256,6 +261,7 @@ def _computation(query: TableQuery, result: QueryResult, table: QueryTable, stri
         left_out=tuple(left),
         source=strip.passage.source,
         page=strip.passage.page,
+        counted=table.counted,
     )
 
 
@@ -331,8 +337,8 @@ def _mark(at: int, named: list[int]) -> str:
     return own_mark(named.index(at) + 1)
 
 
-def _cited(rows: Sequence[int], named: list[int], most: int = MAX_NAMED_ROWS) -> str:
+def _cited(rows: Sequence[int], table: QueryTable, named: list[int], most: int = MAX_NAMED_ROWS) -> str:
     """The citations of some rows; of many that of the first."""
-    shown = rows if len(rows) <= most else rows[:1]
+    shown = rows if are_few(map(table.strip_of, rows), most) else rows[:1]
     first = " (the first of them)" if len(shown) < len(rows) else ""
     return "".join(_mark(at, named) for at in shown) + first

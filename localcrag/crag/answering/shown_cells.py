@@ -33,7 +33,7 @@ OMISSION = "…"
 _WORD = re.compile(r"[^\W\d_]{3}")
 _WHEN = re.compile(
     r"\b(?:when|what (?:time|day|date|year)|which (?:day|date|year)|how (?:old|long|recent)|wann|seit|quand"
-    r"|cuándo|until|since|from)\b",
+    r"|cuándo|until|since|from (?:when|what|which))\b",
     re.I,
 )
 """How a question asks for a day, which stands in a column of any name."""
@@ -51,6 +51,7 @@ def shown_cells(cells: Sequence[str], question: str) -> list[str]:
     most_words = LEADING_CELLS if len(cells) >= MIN_VERY_WIDE_CELLS else len(cells)
     units = {_LETTERS.get(word, word) for word in roots(question)} & (UNITS | {*_LETTERS.values()})
     counted = {root(match["what"]) for match in _COUNTED.finditer(question)}
+    initials = _initials_of(question)
     kept, words_of = {0}, dict[int, int]()
     for at, (column, value) in enumerate(map(named_cell, cells)):
         has_words = _WORD.search(value) is not None
@@ -58,6 +59,7 @@ def shown_cells(cells: Sequence[str], question: str) -> list[str]:
             kept.add(at)
         else:
             shared = asked & (terms_within(column) | terms_within(words_in_full(column)))
+            shared |= {column} & initials
             is_counted = not counted.isdisjoint(roots(column))
             if count := len(shared) + _is_in_units(column, units) + MAX_ASKED_CELLS * is_counted:
                 words_of[at] = count
@@ -73,6 +75,13 @@ def shown_cells(cells: Sequence[str], question: str) -> list[str]:
         elif shown[-1:] != [OMISSION]:
             shown.append(OMISSION)
     return shown
+
+
+def _initials_of(question: str) -> set[str]:
+    """The first letters of two and three words of a question side by side: "OG", original gravity."""
+    words = re.findall(r"[^\W\d_]+", question)
+    runs = (words[at : at + length] for length in (2, 3) for at in range(len(words) - length + 1))
+    return {"".join(word[0] for word in run).upper() for run in runs}
 
 
 def _is_in_units(column: str, units: Set[str]) -> bool:

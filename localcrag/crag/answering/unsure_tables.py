@@ -7,9 +7,11 @@ is sure; where one of them gives any, it is shown as one to be checked.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from localcrag.crag.answering.aggregation import adds_one_row, has_rows
+from localcrag.crag.answering.computed_rows import MAX_NAMED_ROWS
 from localcrag.crag.answering.presumed_tables import presumed
 from localcrag.crag.answering.queried_tables import QueriedTable, queried
 from localcrag.crag.answering.query_answers import is_lookup, lists_rows
@@ -52,6 +54,9 @@ ALIKE_SHARE = 0.5
 """The share of the probability of the best strip from which on another row may be the one that is meant."""
 OVERRULING = 0.65
 """The least probability of a query that is shown in the place of what rules computed with words left out."""
+_WHICH_ASKED = re.compile(
+    r"\W*(?:(?:and|in|on|at|for|of) )?(?:which|who|welche[rsmn]?|quel(?:le)?)\b", re.IGNORECASE
+)
 LEFT_OUT = "no column or cell of the table has these words of your question, which were left out: {words}"
 
 
@@ -99,7 +104,7 @@ def compute_unsure(state: QuestionState, kept: Sequence[Strip]) -> Steps[tuple[C
         return None
     if _is_misread(read):
         return None
-    is_list = lists_rows(read.query, read.answer.computation, state.question)
+    is_list = lists_rows(read.query, read.answer.computation, state.question) or _tells_several(read, state)
     surely = SURE_OVER_ROWS if is_list else _least_sure(read.query)
     is_sure = read.probability >= (surely if by_rule is None else SURE)
     if is_list:
@@ -185,6 +190,13 @@ def _is_of_one_row(read: QueriedTable, question: str) -> bool:
     return read.probability >= (LOOKED_UP_BY_TEXT if is_by_text else LOOKED_UP_ELSE)
 
 
+def _tells_several(read: QueriedTable, state: QuestionState) -> bool:
+    """Whether a query that is sure gives several rows to a question which asks which one: all are told."""
+    asks = _WHICH_ASKED.match(state.question) is not None
+    is_likely = is_lookup(read.query) and read.probability >= SURE and read.is_whole
+    return asks and is_likely and 1 < len(read.answer.rows) <= MAX_NAMED_ROWS
+
+
 def _read(state: QuestionState, rows: Sequence[Strip]) -> QueriedTable | None:
     """What a query of the language model gives; None without such a model, or in a language new to it."""
     model = state.adapters.query_model
@@ -213,9 +225,14 @@ def _may_go_over_rows(state: QuestionState, kept: Sequence[Strip]) -> bool:
     return nearest is not None and has_rows(nearest.hit.passage)
 
 
+def _plain_value(computed: ComputedAnswer) -> str:
+    """The value of an answer as it is compared: of a group what is computed for it."""
+    return " ".join(computed.computation.value.rpartition(": ")[2].split()).casefold()
+
+
 def _agree(read: QueriedTable, computed: ComputedAnswer) -> bool:
     """Whether a query gives the same value of the same rows, of which one answer may cite fewer."""
-    values = {" ".join(each.computation.value.split()).casefold() for each in (read.answer, computed)}
+    values = {_plain_value(each) for each in (read.answer, computed)}
     mine, theirs = ({row.text for row in each.rows} for each in (read.answer, computed))
     counts = {each.computation.rows for each in (read.answer, computed)}
     is_part = len(counts) == 1 and (mine < theirs or theirs < mine)

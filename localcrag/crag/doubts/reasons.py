@@ -14,6 +14,7 @@ from localcrag.crag.doubts.sureness import goes_over_rows, may_be_outdated
 from localcrag.crag.doubts.told_in_passing import told_in_passing
 from localcrag.crag.doubts.told_names import name_in_code_elsewhere, names_other_row, names_told_elsewhere
 from localcrag.crag.doubts.told_numbers import is_of_other_month
+from localcrag.crag.doubts.told_others import tells_of_another
 from localcrag.crag.doubts.untold_columns import is_doubted_without_column, is_wide_without_column
 from localcrag.crag.refinement.stated_defaults import lacks_default
 from localcrag.crag.state import QuestionState
@@ -37,6 +38,7 @@ def has_doubts(state: QuestionState, kept: Sequence[Strip], shown: Sequence[Stri
         or names_other_row(question, shown, seen)
         or name_in_code_elsewhere(question, shown, seen)
         or told_in_passing(question, shown)
+        or tells_of_another(question, shown)
         or is_wide_without_column(question, shown)
         or is_doubted_without_column(question, shown)
         or is_of_other_month(shown, question)

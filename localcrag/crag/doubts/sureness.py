@@ -30,7 +30,13 @@ from localcrag.crag.refinement.strip_kinds import cells_of, first_cell, is_row, 
 from localcrag.crag.rows.row_lookup import is_one_of_many, is_one_of_several, tells_no_count
 from localcrag.crag.state import QuestionState
 from localcrag.crag.table_answers.foreign_wording import asks_over_rows
-from localcrag.crag.table_answers.list_questions import asks_for_all, asks_for_list, compares_with_number
+from localcrag.crag.table_answers.list_questions import (
+    asks_for_all,
+    asks_for_extreme,
+    asks_for_list,
+    compares_with_number,
+)
+from localcrag.crag.table_answers.long_tables import goes_over_periods
 from localcrag.crag.table_answers.lookup_questions import asks_over_groups
 from localcrag.crag.table_answers.table_questions import asks_for_rows
 from localcrag.crag.table_answers.total_wording import asks_for_total, asks_for_total_of_years
@@ -180,7 +186,7 @@ def goes_over_rows(state: QuestionState, kept: Sequence[Strip]) -> bool:
     best, question = best_strip(kept), state.question
     if best is None or not is_row(best):
         return best is not None and _are_rows(best) and asks_over_table(question)
-    if _OF_ALL_ASKED.search(question) or _is_left_out(best, question):
+    if _OF_ALL_ASKED.search(question) or _is_left_out(best, question) or _adds_periods(best, question):
         return True
     if _AVERAGE_ASKED.search(question) and not _AVERAGE_TOLD.search(judged_text(best)):
         return True
@@ -197,6 +203,12 @@ def goes_over_rows(state: QuestionState, kept: Sequence[Strip]) -> bool:
         is_any = counts and tells_no_count(question, best)
         return is_any or (may_add_up and is_one_of_several(question, best, kept))
     return over_rows or (not things_asked_for(question) and _is_among_equals(best, kept, question))
+
+
+def _adds_periods(row: Strip, question: str) -> bool:
+    """Whether a question asks for a sum or the most, and a row has the numbers of months or other periods."""
+    is_over_cells = asks_for_total(question) or asks_for_extreme(question) or asks_over_table(question)
+    return is_over_cells and goes_over_periods(question, dict(map(named_cell, cells_of(row))))
 
 
 def asks_over_table(question: str) -> bool:

@@ -29,7 +29,9 @@ _REPLY_MARK = re.compile(r"\s*(?:Re|Aw|Antw|Sv|Vs|Ref|Rif|Odp)(?:\[\d+\])?:\s*",
 _MONEY_ASKED = re.compile(
     r"\b(?:prices?|costs?|fees?|rent|pay|paid|totals?|amount|how much)\b|[€$£]", re.IGNORECASE
 )
-_MONEY_TOLD = re.compile(r"[€$£] ?\d|\d ?(?:[€$£]|(?:EUR|USD|GBP|CHF|euros?|dollars|pounds)\b)")
+_MONEY_TOLD = re.compile(
+    r"[€$£] ?\d|\d ?(?:[€$£]|(?:EUR|USD|GBP|CHF|euros?|dollars|pounds|(?:an?|per) (?:day|week|month|year))\b)"
+)
 """How a question asks for a sum of money, and how a sentence tells one."""
 RIVAL_LOG_ODDS, SETTLED_LOG_ODDS = math.log(10), math.log(100)
 """A strip of the newer mail may answer too if its odds are a tenth of the earlier one's, which then fall by

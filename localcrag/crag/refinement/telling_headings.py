@@ -52,6 +52,16 @@ _EVENT_ASKED = re.compile(
     rf"\b(?:in|since|with|from|as of|until|seit|mit|ab|bis|dans|depuis|avec) {_WHICH}\b", re.I
 )
 """How a question asks in which release or on which day something happened."""
+_RELEASE_ACTS = re.compile(
+    rf"{_WHICH} (?:[\w.+-]+ ){{0,2}}(?:version|release|edition)s?"
+    r" (?!(?:of|is|are|was|were|do|does|did|has|have)\b)\w",
+    re.I,
+)
+"""How a question asks which release did something: "which release dropped Qt 5"."""
+_TELLS_RELEASE = re.compile(
+    r"\b(?:in|since|with|from|as of|by) (?:version |release )?v?\d+(?:\.\d+)*\b", re.I
+)
+"""How a text tells the release in which something happened."""
 _NUMBERED_ENTRY = re.compile(
     r"\b(?:v|version|release|edition|ausgabe|week|woche|kw|semaine|day|tag|year|jahr|month|monat)\.? ?\d",
     re.I,
@@ -84,6 +94,7 @@ def with_telling_headings(
     is_telling = _dates_entry if is_when else _says_when if of_entry else _has_digit
     is_enough = _has_digit if of_section else _says_when if is_when else _names_number
     of_event = of_entry is not None and _EVENT_ASKED.search(asked) is not None
+    of_release = of_entry is not None and _RELEASE_ACTS.search(asked) is not None
     rows = [strip for strip in picked if is_row(strip)]
     best = best_strip(picked)
     result: list[Strip] = []
@@ -93,7 +104,8 @@ def with_telling_headings(
             above = _headings_of(strip, neighbours)
             heading = next((each for each in above if is_telling(each.text)), None)
             is_told = is_enough(_without_numbers(strip.text, asked)) and not _OF_ENTRY.search(strip.text)
-            if heading and is_told and not (of_event and _names_entry(heading.text)):
+            is_of_entry = of_event or (of_release and not _TELLS_RELEASE.search(strip.text))
+            if heading and is_told and not (is_of_entry and _names_entry(heading.text)):
                 heading = None
         else:
             heading = naming_heading(strip, asked, _headings_of(strip, neighbours, to_title=True))

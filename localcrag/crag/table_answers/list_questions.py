@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from localcrag.crag.questions.query_terms import OPENING_WORDS
 from localcrag.crag.table_answers.foreign_wording import in_english
 from localcrag.crag.table_answers.group_questions import is_plural
 from localcrag.crag.table_answers.question_words import (
@@ -45,6 +46,13 @@ _EXTREME = re.compile(
 """The first of an order, also of such as no column of a table is known for: "the busiest"."""
 _WITHOUT_BRACKETS = str.maketrans("()", "  ")
 _COMPARED = re.compile(r"\b(?:than|between) [€$£]?\d", re.IGNORECASE)
+_THINGS = re.compile(
+    r"^\W*(?:all )?(?:[^\W\d_][\w-]* ){0,3}?(?P<things>[^\W\d_][\w-]+s)"
+    r" (?:(?:in|from|of|on) (?:[\w-]+ ){1,3}?)?"
+    r"(?:(?:that|who|which|with|without)\b|(?:over|under|above|below|older|younger|more|less|fewer)\b.* ?\d)",
+    re.IGNORECASE,
+)
+"""How a question begins that names the things to be listed, and no more: "birds that cannot fly"."""
 _FIGURES = frozenset(map(root, word_list("number total sum average mean share percentage amount")))
 """What is one figure, whatever it is of."""
 
@@ -66,7 +74,8 @@ class _Form:
         """The form of a question."""
         plain = _plain(question)
         bidding = _BIDDING.match(plain)
-        asking = f"which {plain[bidding.end() :]}" if bidding else plain
+        names_things = not bidding and _names_things(plain)
+        asking = f"which {plain[bidding.end() if bidding else 0 :]}" if bidding or names_things else plain
         tokens = tokens_of(_OF_THEM.sub(r"\1 ", _BEFORE_WHICH.sub("", asking)))
         compares = bool(number_conditions(tokens)) or _COMPARED.search(plain) is not None
         is_for_first = _EXTREME.search(question) is not None or _has_superlative(tokens)
@@ -94,6 +103,13 @@ class _Form:
         if self.tokens and self.tokens[0].low == "who":
             return self.compares and not self.is_for_first
         return bool(self.kind)
+
+
+def _names_things(question: str) -> bool:
+    """Whether a question is no sentence, but a name for several things and what tells them apart."""
+    found = _THINGS.match(question)
+    first = question.split(maxsplit=1)[0].casefold() if found else ""
+    return found is not None and first not in OPENING_WORDS and is_plural(found["things"].casefold())
 
 
 def asks_for_list(question: str) -> bool:

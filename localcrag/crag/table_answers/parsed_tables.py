@@ -57,8 +57,9 @@ class ParsedTable:
     ``names`` are the names that it goes by, the nearest first: its caption, the headings above it from the
     innermost, the name of its file and the title of its document. The first of them, ``own_names``, are lines
     above its header and the name nearest to them. ``spelled`` are the words that columns go by whose names
-    abbreviate those of a question (:mod:`.column_abbreviations`). No two tables are equal: what is found out
-    about one is kept with it (:func:`once_per_table`).
+    abbreviate those of a question (:mod:`.column_abbreviations`). ``counted`` is what its rows are of the
+    document: a "row", or a "cell" of a table that was put into long form (:mod:`.long_tables`). No two tables
+    are equal: what is found out about one is kept with it (:func:`once_per_table`).
     """
 
     columns: tuple[str, ...]
@@ -66,6 +67,7 @@ class ParsedTable:
     names: tuple[str, ...]
     own_names: tuple[str, ...] = ()
     spelled: Mapping[str, str] = field(default_factory=dict)
+    counted: str = "row"
 
     @property
     def source(self) -> str:

@@ -76,6 +76,12 @@ _LEFT_OUT = re.compile(
     re.IGNORECASE,
 )
 """How a question says in parentheses which rows do not count: "(without the disputed one)"."""
+_WITHOUT_TAX = re.compile(
+    r",? (?:without|excluding|excl\.?|exclusive of|ex\.?|before|net of|not counting|ohne) (?:the )?"
+    r"(?:vat|tax|taxes|mwst\.?|tva|iva)\b,?",
+    re.IGNORECASE,
+)
+"""How a question says that it asks for net amounts."""
 _SINGLE = re.compile(r"\b(?:single|individual) (?=(?:line|row|entry|item|position)s?\b)", re.IGNORECASE)
 """What says no more of a row than that it is one."""
 _TOTAL_AT_END = re.compile(
@@ -103,11 +109,12 @@ _NUMBER_OF = re.compile(
 )
 """How a question begins that asks for a number with a noun: "number of chargers on Maui"."""
 _OR_MORE = re.compile(
-    r"(?P<number>[€$£]?\d+(?:[.,]\d+)*(?: ?%)?) or"
-    r" (?:(?P<more>more|higher|greater|larger|above)|less|fewer|lower|below)\b(?! than\b)",
+    r"(?P<number>[€$£]?\d+(?:[.,]\d+)*(?: ?%| (?!or\b)[^\W\d_]+)?) or"
+    r" (?:(?P<more>more|higher|greater|larger|longer|older|above)|less|fewer|lower|shorter|younger|below)\b"
+    r"(?! than\b)",
     re.IGNORECASE,
 )
-"""How a question compares with a number behind it: "60 or more"."""
+"""How a question compares with a number behind it: "60 or more", "11 hours or more"."""
 _MAX_COMPARED_WORDS = 3
 """The most words that name a column between "fewer" and "than"."""
 _DETERMINERS = frozenset({"the", "its", "their", "our", "a", "an"})
@@ -177,13 +184,13 @@ def with_plain_wording(question: str) -> str:
     largest?" is "which line is the largest of the budget". "Add up what she earned" is "how much
     she earned in total", "add up all windows" is "how many windows in total", "tax of May, total" is "what is
     the total tax of May", "the last three months of 2025" is "Q4 2025", "this year's sales are" is "sales
-    of this year are", "6 or more" is "at least 6", "the number of" is "how many", "on how many days" is "how
-    many days", and "how often was" is "how many entries was".
+    of this year are", "6 or more" is "at least 6", "without VAT" is "net", "the number of" is "how many", "on
+    how many days" is "how many days", and "how often was" is "how many entries was".
     """
     question = _FILE_NAME.sub(lambda found: found[0].replace("_", "-"), question.strip())
     question = _SHORT_IS.sub(r"\1 is", _MEANING.sub(" ", question))
     question = _BIDDING_AFTER.sub("?", _BIDDING.sub("", _AT_PRESENT.sub("", question), count=1))
-    question = _LEFT_OUT.sub(r" without \g<what>", question)
+    question = _WITHOUT_TAX.sub(" net", _LEFT_OUT.sub(r" without \g<what>", question))
     if (found := _TOPIC.match(question)) is not None:
         question = f"{question[found.end() :].rstrip(' ?!.')} of the {found[1]}"
     if (found := _BEFORE_HOW_MANY.match(question)) is not None:

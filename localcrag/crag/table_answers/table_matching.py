@@ -38,6 +38,7 @@ from localcrag.types import Aggregate
 MAX_LEFT_OUT = 4
 """The most words of a question that may be left out, if any may."""
 _PLACES = frozenset(map(root, word_list("place location site city town island country region station")))
+_MOST = frozenset(("most", "least", "fewest"))
 _NAMING = EXTREMES | {Aggregate.COUNT}
 """The operations whose question names what is counted, or which one is asked for."""
 
@@ -135,7 +136,7 @@ class _Matching(MatchChecks):
             asked.is_lenient
             and asked.operation in EXTREMES
             and match.entity
-            and self.is_of_events(column)
+            and (self.is_of_events(column) or self._sums_most(column))
             and self.differs_within(match)
         ):
             match = self._summed_by_entity(match)
@@ -248,6 +249,10 @@ class _Matching(MatchChecks):
         if not asked.is_lenient or counts_all or has_number or len(places) > MAX_LEFT_OUT:
             raise UnclearError
         self.loose = True
+
+    def _sums_most(self, column: str) -> bool:
+        """Whether the most is asked for, and not what is highest, of a column that adds up over days."""
+        return not self.question.about and self.question.superlative in _MOST and self.is_of_days(column)
 
     def _summed_by_entity(self, match: TableMatch) -> TableMatch:
         """The match with the sums of the rows of each one of which the most or the least is asked for."""

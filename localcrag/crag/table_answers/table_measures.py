@@ -45,6 +45,7 @@ _HAS_THE = (["has", "the"], ["have", "the"], ["had", "the"])
 
 _NUMBER_WORDS = root_set("number quantity qty count pieces anzahl menge stück nombre cantidad")
 """Words that name a column of how many of a thing there are."""
+_WEIGHTS = frozenset({"mg", "g", "kg", "t"})
 _TIMES_OF_VERBS = {
     root(verb): words
     for verbs, words in (
@@ -123,6 +124,8 @@ class TableMeasures(MoneyColumns):
                 column = self._temporal_measure()
             case _:
                 column = self._rate_about(asked.about) or self.column_said(self.quantities, everywhere)
+                if column and asked.is_lenient and asked.about == "weight" and not self._weighs(column):
+                    raise UnclearError
                 about = asked.about or (self.verb_about() if not column else "")
                 about = about or generic_about(asked.superlative)
                 if not column and about:
@@ -258,6 +261,11 @@ class TableMeasures(MoneyColumns):
     def _own_units(self, column: str) -> set[str]:
         """The units of a column; none of one that says how much there is of another thing per unit."""
         return set[str]() if _PER.search(self.table.wording(column)) else self.units(column)
+
+    def _weighs(self, column: str) -> bool:
+        """Whether the numbers of a column are weights, by its name or their unit: "sleep" does not weigh."""
+        words = set(roots(self.table.wording(column)))
+        return bool(words & QUANTITY_WORDS["weight"] or self.units(column) & _WEIGHTS)
 
     def _rate_about(self, about: str) -> str:
         """The one column of a rate that is about a quantity, if one is asked for; "" if there is none."""

@@ -30,6 +30,15 @@ _OLD = re.compile(r"\b(?:(?P<old>oldest|eldest)|youngest)\b", re.IGNORECASE)
 _MOST = re.compile(r"\bmost\b", re.IGNORECASE)
 _AGE = frozenset(map(root, word_list("age ages")))
 _DEATH = frozenset(map(root, word_list("died death deceased dod end ended until")))
+_COMPARED = re.compile(
+    r"\b(?:(?P<more>more than|over|above|at least|exceed(?:s|ing)?)|less than|fewer than|under|below|at most)"
+    r" [€$£]?(?P<number>\d+(?:,\d{3})*(?:\.\d+)?)(?![\d.,]*\d)",
+    re.IGNORECASE,
+)
+_DENIED = re.compile(r"\b(?:no|not|never|without|neither|except)\b|n['’]t\b", re.IGNORECASE)
+"""How a question compares with a number, and how it denies something."""
+_RANKS = frozenset(map(root, word_list("rank place position pos standing seed grade born year date")))
+"""Words in the names of columns of which less is more."""
 _REVERSED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
 
@@ -37,7 +46,7 @@ def directed(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
     """A query with the ends that the words of a question mean; the query itself if it has them."""
     query = with_compass(with_direction(query, question), table, question)
     query = with_hemisphere(with_age(query, table, question), table, question)
-    return with_loss(query, table, question)
+    return with_comparison(with_loss(query, table, question), question)
 
 
 def with_compass(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
@@ -92,6 +101,27 @@ def with_loss(query: TableQuery, table: QueryTable, question: str) -> TableQuery
         return query
     has_losses = has_gains_and_losses(table, [query.ordering_column])
     return replace(query, is_descending=False) if has_losses else query
+
+
+def with_comparison(query: TableQuery, question: str) -> TableQuery:
+    """A query that compares with a number of a question as that says: "more than 2500 km away".
+
+    It stays as it is if the number stands there twice, or the question denies something; and of ranks, where
+    more is less.
+    """
+    said = {found["number"].replace(",", ""): found for found in _COMPARED.finditer(question)}
+    if _DENIED.search(question):
+        return query
+
+    def told(condition: Condition) -> Condition:
+        found = said.get(condition.values[0]) if len(condition.values) == 1 else None
+        if found is None or condition.operator not in _REVERSED or {*roots(condition.column)} & _RANKS:
+            return condition
+        is_once = len(re.findall(rf"(?<![\d.,]){re.escape(found['number'])}(?![\d.,]*\d)", question)) == 1
+        is_wrong = is_once and (condition.operator[0] == ">") is not (found["more"] is not None)
+        return replace(condition, operator=_REVERSED[condition.operator]) if is_wrong else condition
+
+    return replace(query, conditions=tuple(map(told, query.conditions)))
 
 
 def _measured(table: QueryTable, words: Set[str]) -> list[str]:

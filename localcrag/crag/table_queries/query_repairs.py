@@ -8,11 +8,17 @@ from datetime import date, timedelta
 from decimal import Decimal
 
 from localcrag.crag.table_answers.column_merit import is_better_high
-from localcrag.crag.table_answers.table_values import WORD, root, roots, word_list
+from localcrag.crag.table_answers.table_totals import RATES, adds_up_over_days
+from localcrag.crag.table_answers.table_values import UNITS, WORD, root, roots, word_list
 from localcrag.crag.table_answers.table_vocabulary import QUANTITY_WORDS, SUPERLATIVES
 from localcrag.crag.table_queries.derived_words import cells_of_word
 from localcrag.crag.table_queries.query_directions import directed
-from localcrag.crag.table_queries.query_doubts import MIN_ALIKE, guesses_column, unnamed_numbers
+from localcrag.crag.table_queries.query_doubts import (
+    MIN_ALIKE,
+    guesses_column,
+    ranks_rows_of_groups,
+    unnamed_numbers,
+)
 from localcrag.crag.table_queries.query_table import YEAR_IN_NAME, QueryTable
 from localcrag.crag.table_queries.table_query import (
     COMPARING,
@@ -45,6 +51,8 @@ _IN_TOTAL = re.compile(
     re.IGNORECASE,
 )
 """Words for what a group has on average, and for all that it has."""
+_MOST = re.compile(r"\b(?:the )?(?:most|fewest|least)\b(?! of (?:the|all)\b)", re.IGNORECASE)
+"""How a question asks who has the most, and not which single one is the highest."""
 _MEAN_MUCH = frozenset({"newest"})
 """Superlatives that mean one column or another: hired last, or born last."""
 _AGES = frozenset(map(root, word_list("age ages born birthday birthdate dob")))
@@ -63,7 +71,7 @@ def repaired(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
 def surely_repaired(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
     """A query with what the words of a question leave no doubt of, however sure the model is of it."""
     query = within_period(with_share(directed(query, table, question), table, question), table, question)
-    query = without_left_out(query, table, question)
+    query = with_summed_groups(without_left_out(query, table, question), table, question)
     return with_unnamed(with_named_group(query), table)
 
 
@@ -266,6 +274,23 @@ def with_groups(query: TableQuery, table: QueryTable, question: str) -> TableQue
     if target.operator or is_told or not are_several or not table.columns[measure].is_number:
         return query
     key = Target(functions[0], ColumnExpression(measure))
+    return replace(query, targets=query.targets[:1], group=target.column, key=key)
+
+
+def with_summed_groups(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
+    """A query for the sums of groups, if a question asks which has the most of what adds up over their rows.
+
+    "Which courier covered the most kilometres?" is not told by the longest of all trips; which trip was the
+    longest is. Nor is the most of several months told by one of them.
+    """
+    measure, target = query.ordering_column, query.targets[0].expression
+    if not (ranks_rows_of_groups(query, table) and measure and target) or not _MOST.search(question):
+        return query
+    words = {*roots(measure)}
+    is_of_cells = table.counted != "row" and not words & RATES
+    if not (is_of_cells or adds_up_over_days(words, {table.columns[measure].typed.unit, *words & UNITS})):
+        return query
+    key = Target("SUM", ColumnExpression(measure))
     return replace(query, targets=query.targets[:1], group=target.column, key=key)
 
 

@@ -23,6 +23,7 @@ from localcrag.crag.table_answers.table_values import (
     roots,
     values_of_columns,
 )
+from localcrag.types import Strip
 
 YEAR_IN_NAME = re.compile(r"(?<!\d)(?:1[89]|20)\d\d(?!\d)")
 """The year in the name of a column: "2001", "pcgdp1990", "2019_Cases"."""
@@ -130,6 +131,7 @@ class QueryTable:
     """A table: its names, its columns by the names that they are shown with, and its rows, if it was parsed.
 
     ``totals`` is the number of rows that add up others, which are left out, and ``size`` that of the others.
+    ``counted`` is what its rows are of the document, as those of a parsed table.
     """
 
     names: tuple[str, ...]
@@ -137,6 +139,7 @@ class QueryTable:
     rows: tuple[ParsedRow, ...] = ()
     totals: int = 0
     size: int = field(default=0)
+    counted: str = "row"
 
     @staticmethod
     def of_cells(names: Iterable[str], columns: Sequence[str], rows: Sequence[Sequence[str]]) -> QueryTable:
@@ -160,7 +163,9 @@ class QueryTable:
             name: tuple(row.cells.get(column, "").strip() for row in rows)
             for name, column in zip(shown, table.columns, strict=True)
         }
-        return QueryTable(table.names, _columns(cells), rows, len(total_rows), len(rows))
+        return QueryTable(
+            table.names, _columns(cells), rows, len(total_rows), len(rows), counted=table.counted
+        )
 
     def with_columns(self, names: Iterable[str]) -> QueryTable:
         """The table with some of its columns."""
@@ -170,6 +175,10 @@ class QueryTable:
     def name_parts(self) -> tuple[str, ...]:
         """The columns of the first and the last names of persons; none without both."""
         return name_parts({name: name for name in self.columns})
+
+    def strip_of(self, at: int) -> Strip:
+        """The strip of the document that a row is, or that its cell stands in."""
+        return self.rows[at].strip
 
     def shown_cell(self, column: str, at: int) -> str:
         """A cell as an answer shows it; of a part of the name of a person the whole name: "Ann Lee"."""

@@ -11,7 +11,8 @@ import importlib.util
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
@@ -48,19 +49,24 @@ _SOFT_HYPHEN = "\u00ad"
 
 @dataclass(frozen=True)
 class Document:
-    """One document: its name and kind, its bytes, and its words by page (one page if the format has none).
+    """One document: its name and kind, what makes its bytes, and its words by page.
 
-    Its headings, the rows of its tables, and what surrounds its text (running headers and footers,
-    navigation) are known if it is made here.
+    The words are one page if the format has none. Its headings, the rows of its tables, and what surrounds
+    its text (running headers and footers, navigation) are known if it is made here.
     """
 
     name: str
     kind: str
-    data: bytes
+    make: Callable[[], bytes] = field(repr=False, compare=False)
     pages: tuple[str, ...]
     headings: tuple[str, ...] = ()
     furniture: tuple[str, ...] = ()
     rows: tuple[tuple[str, ...], ...] = ()
+
+    @cached_property
+    def data(self) -> bytes:
+        """Its bytes, which are made when they are needed: hundreds of office files take seconds."""
+        return self.make()
 
     @property
     def file_name(self) -> str:
@@ -81,7 +87,7 @@ def packaged(name: str) -> Document | None:
         file = Path(folder, path)
         if file.is_file():
             text = file.read_text("utf-8")
-            return Document(name, "package files", file.read_bytes(), (text,))
+            return Document(name, "package files", file.read_bytes, (text,))
     return None
 
 
@@ -97,14 +103,14 @@ def _made(path: Path) -> Document:
     text = path.read_text("utf-8")
     inner, _, last = path.name.rpartition(".")
     if last == "txt" and "." in inner:
-        return Document(inner, _kind(inner, {}), text.encode(), (text,))
+        return Document(inner, _kind(inner, {}), text.encode, (text,))
     if "." in inner:
         return _formatted(inner, parsed(text))
     words = "\n".join(map(" ".join, _csv_rows(text))) if last == "csv" else text
     return Document(
         path.name,
         _kind(path.name, {}),
-        text.encode(),
+        text.encode,
         (words,),
         headings=tuple(_headings(text, path.name)),
         rows=tuple(_rows(text, last)),
@@ -120,7 +126,7 @@ def _formatted(name: str, source: Source) -> Document:
     return Document(
         name,
         _kind(name, source.fields),
-        _MAKERS[suffix](source),
+        partial(_MAKERS[suffix], source),
         tuple(words),
         headings=tuple(piece.plain for piece in source.pieces if piece.kind == "heading"),
         furniture=tuple(_furniture(source)),
