@@ -2,7 +2,8 @@
 
 Exports often have them under other names than ``.csv``: feeds of timetables (``stops.txt``), tables that R
 writes (``"name" "id"`` above ``"Lund" 12``) or prints. A run of lines is such a table if its first line names
-columns and nothing else could be meant, and a column below has numbers. What is not sure stays as it is.
+columns and nothing else could be meant, and a column below has numbers; without names, if they are many that
+have the same number of semicolons each. What is not sure stays as it is.
 """
 
 from __future__ import annotations
@@ -15,6 +16,9 @@ from localcrag.documents.plain_records import PlainTable
 from localcrag.documents.table_rows import TableLine, row_text
 
 _MIN_ROWS, _MIN_COLUMNS, _MIN_QUOTED_COLUMNS = 3, 3, 2
+_MIN_UNNAMED_ROWS, _MIN_UNNAMED_COLUMNS = 12, 4
+"""The fewest rows and columns of a table without names, whose cells semicolons part."""
+_UNNAMED_DELIMITER = ";"
 _MIN_PRINTED_ROWS = 8
 """The fewest rows of a table whose cells nothing but blanks part."""
 _MIN_NUMBERS = 2
@@ -31,7 +35,8 @@ def delimited_tables(lines: Sequence[str]) -> Iterator[PlainTable]:
     """The tables among the lines of a text whose cells are parted so, in order."""
     at = 0
     while at < len(lines):
-        table = _table(lines, at) or _printed(lines, at) if len(lines) - at > _MIN_ROWS else None
+        is_enough = len(lines) - at > _MIN_ROWS
+        table = _table(lines, at) or _unnamed(lines, at) or _printed(lines, at) if is_enough else None
         if table is not None:
             yield table
         at = table.end if table is not None else at + 1
@@ -58,6 +63,23 @@ def _table(lines: Sequence[str], first: int) -> PlainTable | None:
     end = first + 1 + len(rows)
     told = [TableLine(at, row_text(cells, names), False) for at, cells in enumerate(rows, first + 2)]
     return PlainTable(first, end, told)
+
+
+def _unnamed(lines: Sequence[str], first: int) -> PlainTable | None:
+    """The table without names that begins with a line, if the same number of semicolons part each of many."""
+    number = lines[first].count(_UNNAMED_DELIMITER)
+    rows: list[list[str]] = []
+    for line in lines[first:] if number >= _MIN_UNNAMED_COLUMNS - 1 else ():
+        if line.count(_UNNAMED_DELIMITER) != number or f"{_UNNAMED_DELIMITER} " in line:
+            break
+        cells = _cells(line, _UNNAMED_DELIMITER)
+        if len(cells) != number + 1 or not cells[0]:
+            break
+        rows.append(cells)
+    if len(rows) < _MIN_UNNAMED_ROWS or not any(map(_are_numbers, zip(*rows, strict=True))):
+        return None
+    told = [TableLine(at, row_text(cells, ()), False) for at, cells in enumerate(rows, first + 1)]
+    return PlainTable(first, first + len(rows), told)
 
 
 def _printed(lines: Sequence[str], first: int) -> PlainTable | None:

@@ -50,8 +50,8 @@ class StillReading:
 READING = 32
 """The number of the way in which documents are read now; those read in an older way are read anew.
 
-32: with school years as names in headers of several lines, and with headers of two lines that name the label
-column twice above the same names below each merged cell;
+32: with school years as names in headers of several lines, headers of two lines that name the label column
+twice above the same names below each merged cell, and tables without names whose cells semicolons part;
 31: with what an attribute names in the records of XML as their fields;
 29: with subtitles as what is said in the film, the rows of SQL dumps and of texts without a header as tables,
 three and four columns of a page one after the other, and captions within the rules of a table apart;

@@ -167,6 +167,8 @@ SURE, CHECK = False, True
         ("budget.csv", "Did we spend more on rent or on wages?", "Wages has", SURE),
         ("loans.csv", "Did Harbour or Hilltop have more loans?", "Harbour has more of Loan: 5", SURE),
         ("planets.csv", "Does Mars or Earth have more moons?", "Mars has the higher", SURE),
+        ("sales_2025.csv", "How many more units did Ben sell than Ann?", "The difference is", SURE),
+        ("expenses.csv", "How much more did the Lab spend than Sales?", "The difference is 2.769,50.", SURE),
         ("trip_to_ennel.csv", "trip to Ennel: how many miles is the longest stretch", "402", SURE),
         ("trip_to_ennel.csv", "How many miles is the shortest stretch?", "145", SURE),
         ("trip_to_ennel.csv", "How many nights has the biggest stretch?", "3", CHECK),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from localcrag.crag.answering.aggregation import aggregated
@@ -11,6 +13,8 @@ from localcrag.crag.table_answers.document_matches import document_matches
 from localcrag.crag.table_answers.long_tables import as_asked, long_form
 from localcrag.crag.table_answers.lookup_questions import TABLE_FORMS
 from localcrag.crag.table_answers.parsed_tables import ParsedTable, tables_of
+from localcrag.crag.table_queries.query_doubts import reads_every_period
+from localcrag.crag.table_queries.query_repairs import surely_repaired
 from localcrag.crag.table_queries.query_results import result_of
 from localcrag.crag.table_queries.query_table import QueryTable
 from localcrag.crag.table_queries.table_query import parsed_query
@@ -174,3 +178,28 @@ def test_a_query_goes_over_cells_and_cites_each_row_once(sql: str, told: str, ci
     assert answer is not None and answer.text == told
     assert [strip.text for strip in answer.rows] == cited
     assert answer.computation.counted == "cell"
+
+
+HOURS = ["Name: Ann · Mon: 2 · Tue: 5 · Wed: 1", "Name: Bo · Mon: 6 · Tue: 4 · Wed: 3"]
+
+
+@pytest.mark.parametrize(
+    ("above", "question", "told"),
+    [
+        ("Hours", "How many hours did Bo work?", "The total of Hours: 13 [1]"),
+        ("Hours", "Which hours did Bo work?", None),
+        ("Price", "How much is Bo?", None),
+    ],
+)
+def test_the_values_of_all_periods_are_added_up_or_not_told(
+    above: str, question: str, told: str | None
+) -> None:
+    """Which value is of which day would not be seen, and prices are no parts of a sum."""
+    made = long_table([re.sub(r"(Mon|Tue|Wed)", rf"{above} / \1", row) for row in HOURS])
+    query = parsed_query(f'SELECT "{above}" WHERE "Name" = \'Bo\'')
+    assert made is not None and query is not None
+    table = QueryTable.of_parsed(made)
+    meant = surely_repaired(query, table, question)
+    answer = answer_of(meant, result_of(meant, table), table)
+    assert reads_every_period(meant, table) is (told is None)
+    assert told is None or (answer is not None and answer.text.startswith(told))

@@ -312,3 +312,19 @@ def test_tables_whose_cells_blanks_part_are_rows() -> None:
         "we said it once\n" + "and then it was said\n" * 9,
     ):
         assert not [*delimited_tables(other.rstrip("\n").split("\n"))], other
+
+
+def test_many_lines_with_as_many_semicolons_are_rows_without_names() -> None:
+    stations = [
+        f"BI{letter}R;04;0{at}5;Port {letter};;Iceland;6" for at, letter in enumerate("ABCDEFGHIJKLM")
+    ]
+    assert rows("\n".join(stations))[:1] == [
+        "column 1: BIAR · column 2: 04 · column 3: 005 · column 4: Port A · column 6: Iceland · column 7: 6"
+    ]
+    assert len(rows("\n".join(stations))) == 13
+    assert rows("\n".join(stations[:11])) == [], "too few"
+    assert rows("\n".join(line.replace(";", "; ") for line in stations)) == [], "sentences"
+    assert (
+        rows("\n".join(line.replace("0", "o").replace("6", "x").replace("5", "y") for line in stations)) == []
+    )
+    assert rows("\n".join(f"a[{at}] = 1; b = 2; c = 3; d;" for at in range(20))) == [], "code"

@@ -113,9 +113,15 @@ def amount_of(match: TableMatch, rows: Sequence[int]) -> Decimal:
     return total / len(values) if match.question.operation is Aggregate.AVERAGE and values else total
 
 
-def figure_of(match: TableMatch, rows: Sequence[int]) -> str:
-    """The total or the average of some rows as the cells of its column are written, or their number."""
-    amount = amount_of(match, rows)
+def figure_of(match: TableMatch, rows: Sequence[int], amount: Decimal | None = None) -> str:
+    """The total or the average of some rows as the cells of its column are written, or their number.
+
+    Args:
+        match: how the table answers.
+        rows: the places of the rows.
+        amount: what is written in the place of that, as the cells of these rows are: a difference.
+    """
+    amount = amount_of(match, rows) if amount is None else amount
     if not match.column:
         return f"{amount:,f}"
     shown = f"{amount:,f}"

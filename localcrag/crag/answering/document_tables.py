@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 
 from localcrag.crag.answering.computed_rows import MARK_OPENING
+from localcrag.crag.doubts.sureness import asks_over_cells
 from localcrag.crag.state import QuestionState
 from localcrag.crag.table_answers.long_tables import as_asked
 from localcrag.crag.table_answers.parsed_tables import DocumentTables, tables_of
@@ -43,4 +44,7 @@ def _read(question: str, passages: Sequence[Passage]) -> DocumentTables:
     """A document; without passages if they are too many, or one has the mark that answers set."""
     if len(passages) > MAX_PASSAGES or any(MARK_OPENING in passage.text for passage in passages):
         return DocumentTables((), ())
-    return DocumentTables(tuple(passages), tuple(as_asked(question, table) for table in tables_of(passages)))
+    tables = tables_of(passages)
+    if asks_over_cells(question):
+        tables = [as_asked(question, table) for table in tables]
+    return DocumentTables(tuple(passages), tuple(tables))

@@ -121,6 +121,9 @@ def _compared(
             article = "" if match.question.operation is Aggregate.COUNT else "the "
             said = f"{label} has {article}{_measure(match, highest=bool(grouping.highest), ending='er')}"
         lines.append(_line(match, said, groups[label], rows, MAX_NAMED_ROWS // 2))
+    if len(chosen) == 1:
+        first, second = (amount_of(match, groups[label]) for label in ordered[:2])
+        lines.append(f"The difference is {figure_of(match, groups[chosen[0]], abs(first - second))}.")
     text = "\n".join(lines if len(chosen) == 1 else ["Both have the same.", *lines])
     value = f"{chosen[0]}: {figure_of(match, groups[chosen[0]])}" if len(chosen) == 1 else "the same"
     return ComputedRows(value, text, tuple(rows))

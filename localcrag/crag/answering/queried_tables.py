@@ -44,6 +44,7 @@ from localcrag.crag.table_queries.query_doubts import (
     pays_nothing_back,
     ranks_one_row,
     ranks_rows_of_groups,
+    reads_every_period,
     reads_every_row,
     repeats_name,
     takes_examples_for_all,
@@ -194,7 +195,7 @@ def _as_it_is(read: ReadQuery) -> QueriedTable | None:
 def _is_none(query: TableQuery, table: QueryTable, question: str) -> bool:
     """Whether a query answers no question."""
     is_vain = gives_what_it_asks(query) or repeats_name(query) or computes_each_row(query, table)
-    return is_vain or reads_every_row(query, table, question)
+    return is_vain or reads_every_row(query, table, question) or reads_every_period(query, table)
 
 
 def _answer(query: TableQuery, table: QueryTable) -> ComputedAnswer | None:

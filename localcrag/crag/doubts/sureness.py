@@ -207,8 +207,19 @@ def goes_over_rows(state: QuestionState, kept: Sequence[Strip]) -> bool:
 
 def _adds_periods(row: Strip, question: str) -> bool:
     """Whether a question asks for a sum or the most, and a row has the numbers of months or other periods."""
-    is_over_cells = asks_for_total(question) or asks_for_extreme(question) or asks_over_table(question)
-    return is_over_cells and goes_over_periods(question, dict(map(named_cell, cells_of(row))))
+    return _asks_for_figure_of_all(question) and goes_over_periods(
+        question, dict(map(named_cell, cells_of(row)))
+    )
+
+
+def asks_over_cells(question: str) -> bool:
+    """Whether a question may go over several cells of a row: it asks for an amount, a sum or the most."""
+    return _asks_for_figure_of_all(question) or _MUCH_ASKED.search(question) is not None
+
+
+def _asks_for_figure_of_all(question: str) -> bool:
+    """Whether a question asks for a sum, for the most, or for what else goes over rows."""
+    return asks_for_total(question) or asks_for_extreme(question) or asks_over_table(question)
 
 
 def asks_over_table(question: str) -> bool:

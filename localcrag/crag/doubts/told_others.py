@@ -61,6 +61,18 @@ _QUESTION = re.compile(
     re.IGNORECASE,
 )
 """A text that is nothing but a question."""
+_DIFFERENCE_ASKED = re.compile(
+    r"\bby how (?:much|many)\b|\bhow (?:much|many) (?:more|less|fewer|higher|lower|dearer|cheaper|heavier"
+    r"|lighter|longer|shorter|older|younger|taller|bigger|smaller)\b.*\bthan\b|\bdifference (?:in|between)\b",
+    re.IGNORECASE,
+)
+_DIFFERENCE_TOLD = re.compile(
+    r"\b(?:differ\w*|more|less|fewer|than|higher|lower|dearer|cheaper|longer|shorter|older|extra|rise|rose|risen"
+    r"|fell|fall|up|down|by|change\w*|increas\w*|decreas\w*|gain\w*|loss|lost|surplus|deficit|over\w*|under\w*"
+    r"|plus|minus)\b|[+±]",
+    re.IGNORECASE,
+)
+"""How a question asks for a difference, and how a text tells one: of two figures it is none of both."""
 _NEGATED = re.compile(
     r"(?:\b(?:not|never|yet to)|n['’]t)(?: (?:yet|been|be|have|ever))* (?P<verb>[^\W\d_]{3,})"
     r"|\bun(?P<state>[^\W\d_]{4,})",
@@ -91,6 +103,7 @@ def tells_of_another(question: str, kept: Sequence[Strip]) -> bool:
         or _is_of_other_dimension(question, told)
         or (_NOW_ASKED.search(question) is not None and _is_bound(question, best.text))
         or _QUESTION.fullmatch(best.text.strip()) is not None
+        or (_DIFFERENCE_ASKED.search(question) is not None and _DIFFERENCE_TOLD.search(told) is None)
         or (is_row(best) and _has_done(question, best))
         or _repeats_name(question, best.text)
     )

@@ -35,11 +35,16 @@ _FORMS = tuple(
         r"(?:did|do|does|has|have) (?:the )?(?P<one>[^?,;]+?)"
         r" or (?:the )?(?P<other>[\w'’.-]+(?: [A-Z][\w'’.-]*)?)"
         rf" (?P<verb>[\w-]+) {_MORE}(?P<rest>[^?,;]*?)\W*",
+        rf"(?:by )?how (?:much|many) {_MORE}(?P<rest>(?: [\w-]+)*?) (?:did|do|does|has|have|had|was|is)"
+        r" (?:the )?(?P<one>[^?,;]+?) (?P<verb>[\w-]+) than (?:did )?(?:the )?(?P<other>[^?,;]+?)"
+        rf"{_TAIL}",
         r"(?:was|were|is|are) (?P<verb>more) (?P<spent>[\w-]+)(?P<rest>)"
         rf" (?:on|in|at|for|from|to) (?:the )?{_PAIR}{_TAIL}",
     )
 )
-"""How a question compares: "which was higher, A or B", "did A or B sell more"."""
+"""How a question compares: "which was higher, A or B", "did A or B sell more", "how much more has A …"."""
+_BETWEEN = re.compile(r" (?:or|than) ", re.IGNORECASE)
+"""What stands between the two that are compared, once."""
 _LESS = frozenset(("less", "fewer", "lower", "smaller"))
 _SINGLE = frozenset(("more", "less", "fewer"))
 _SIZED = frozenset(("bigger", "larger", "smaller", "greater"))
@@ -135,7 +140,7 @@ def compared_question(question: str) -> ComparedQuestion | None:
     """The form of a question which of two values has more; None for another question."""
     plain = with_plain_wording(in_english(question)).strip()
     found = next(filter(None, (form.fullmatch(plain) for form in _FORMS)), None)
-    if found is None or plain.lower().count(" or ") != 1:
+    if found is None or len(_BETWEEN.findall(plain)) != 1:
         return None
     said = found.groupdict()
     names = (_plain_name(said["one"]), _plain_name(said["other"]))

@@ -32,6 +32,8 @@ _CLOSE_GAP, _RECORD_GAP, _FAR = 1, 2, 3
 """Characters between two rows of a table, between two records, and between rows of different tables."""
 _MIN_JOINED_NAMES = 2
 """The fewest names of columns that are words written together, by which those of a table are."""
+ROW = "row"
+"""What a row of a table is of its document, unless it is in long form."""
 MAX_CELL_NAMES = 100
 """The most columns of a table that is parsed."""
 
@@ -67,7 +69,7 @@ class ParsedTable:
     names: tuple[str, ...]
     own_names: tuple[str, ...] = ()
     spelled: Mapping[str, str] = field(default_factory=dict)
-    counted: str = "row"
+    counted: str = ROW
 
     @property
     def source(self) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Sequence
 from decimal import Decimal
 
 from localcrag.crag.questions.query_terms import STOP_WORDS, stem
+from localcrag.crag.table_answers.parsed_tables import ROW
 from localcrag.crag.table_answers.table_values import WORD, root, roots, word_list
 from localcrag.crag.table_answers.table_vocabulary import NAMING_WORDS, QUANTITY_WORDS, SUPERLATIVES
 from localcrag.crag.table_queries.query_results import rows_of
@@ -60,6 +61,8 @@ _AND_OTHERS = re.compile(r"\b(?:and so (?:on|forth)|etc|and the like)\b|…|\.\.
 _UNNAMED = re.compile(UNNAMED_COLUMN.format(number="[0-9]+"))
 """What a column is called that has no name."""
 _MARKS = frozenset({"1", "0", "y", "n", "yes", "no", "true", "false"})
+MIN_LONG_COLUMNS = 3
+"""The fewest columns of a table in long form."""
 MIN_ALIKE = 2
 """How many rows on average have the same cell in a column whose name asks for one."""
 MIN_UNTOLD, MAX_UNTOLD_SHARE = 5, 0.7
@@ -133,6 +136,23 @@ def ranks_rows_of_groups(query: TableQuery, table: QueryTable) -> bool:
         return False
     named = [table.columns[target.column].cells[at] for at in rows_of(query, table)]
     return len(named) >= MIN_ALIKE * len(set(named)) > MIN_ALIKE
+
+
+def reads_every_period(query: TableQuery, table: QueryTable) -> bool:
+    """Whether a query over a table in long form reads the values of a thing, and says of no period which.
+
+    The last columns of such a table are that of the period and that of the values.
+    """
+    if table.counted == ROW or not query.reads_cells or query.key or len(table.columns) < MIN_LONG_COLUMNS:
+        return False
+    *_, period, measure = table.columns
+    read = {
+        column
+        for target in query.targets
+        for column in (target.expression.columns if target.expression else ())
+    }
+    said = {condition.column for condition in query.conditions}
+    return measure in read and period not in read | said and measure not in said
 
 
 def takes_examples_for_all(query: TableQuery, question: str) -> bool:

@@ -8,6 +8,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 
 from localcrag.crag.table_answers.column_merit import is_better_high
+from localcrag.crag.table_answers.parsed_tables import ROW
 from localcrag.crag.table_answers.table_totals import RATES, adds_up_over_days
 from localcrag.crag.table_answers.table_values import UNITS, WORD, root, roots, word_list
 from localcrag.crag.table_answers.table_vocabulary import QUANTITY_WORDS, SUPERLATIVES
@@ -17,6 +18,7 @@ from localcrag.crag.table_queries.query_doubts import (
     MIN_ALIKE,
     guesses_column,
     ranks_rows_of_groups,
+    reads_every_period,
     unnamed_numbers,
 )
 from localcrag.crag.table_queries.query_table import YEAR_IN_NAME, QueryTable
@@ -53,6 +55,8 @@ _IN_TOTAL = re.compile(
 """Words for what a group has on average, and for all that it has."""
 _MOST = re.compile(r"\b(?:the )?(?:most|fewest|least)\b(?! of (?:the|all)\b)", re.IGNORECASE)
 """How a question asks who has the most, and not which single one is the highest."""
+_MUCH = re.compile(r"\bhow (?:much|many)\b", re.IGNORECASE)
+_HOURS = frozenset(map(root, word_list("hours minutes")))
 _MEAN_MUCH = frozenset({"newest"})
 """Superlatives that mean one column or another: hired last, or born last."""
 _AGES = frozenset(map(root, word_list("age ages born birthday birthdate dob")))
@@ -72,6 +76,7 @@ def surely_repaired(query: TableQuery, table: QueryTable, question: str) -> Tabl
     """A query with what the words of a question leave no doubt of, however sure the model is of it."""
     query = within_period(with_share(directed(query, table, question), table, question), table, question)
     query = with_summed_groups(without_left_out(query, table, question), table, question)
+    query = with_summed_cells(query, table, question)
     return with_unnamed(with_named_group(query), table)
 
 
@@ -287,11 +292,24 @@ def with_summed_groups(query: TableQuery, table: QueryTable, question: str) -> T
     if not (ranks_rows_of_groups(query, table) and measure and target) or not _MOST.search(question):
         return query
     words = {*roots(measure)}
-    is_of_cells = table.counted != "row" and not words & RATES
+    is_of_cells = table.counted != ROW and not words & RATES
     if not (is_of_cells or adds_up_over_days(words, {table.columns[measure].typed.unit, *words & UNITS})):
         return query
     key = Target("SUM", ColumnExpression(measure))
     return replace(query, targets=query.targets[:1], group=target.column, key=key)
+
+
+def with_summed_cells(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
+    """A query for the sum of the cells of a row, if a question asks how much there is of what adds up.
+
+    "How many hours did Bert work?" is told by none of the days of the week that are columns.
+    """
+    target = query.targets[0]
+    if not reads_every_period(query, table) or not _MUCH.search(question) or len(query.targets) > 1:
+        return query
+    words = {*roots(target.expression.column)} if target.expression else set()
+    is_flow = words & _HOURS or adds_up_over_days(words, {table.columns[[*table.columns][-1]].typed.unit})
+    return replace(query, targets=(replace(target, function="SUM"),)) if is_flow else query
 
 
 def with_merit(query: TableQuery, table: QueryTable, question: str) -> TableQuery:

@@ -11,7 +11,7 @@ from decimal import Decimal
 from functools import cached_property
 from textwrap import shorten
 
-from localcrag.crag.table_answers.parsed_tables import ParsedRow, ParsedTable
+from localcrag.crag.table_answers.parsed_tables import ROW, ParsedRow, ParsedTable
 from localcrag.crag.table_answers.row_labels import NAME_IN_WORDS, ROW_CODE, name_parts
 from localcrag.crag.table_answers.table_totals import totals_of
 from localcrag.crag.table_answers.table_values import (
@@ -139,7 +139,7 @@ class QueryTable:
     rows: tuple[ParsedRow, ...] = ()
     totals: int = 0
     size: int = field(default=0)
-    counted: str = "row"
+    counted: str = ROW
 
     @staticmethod
     def of_cells(names: Iterable[str], columns: Sequence[str], rows: Sequence[Sequence[str]]) -> QueryTable:
