@@ -254,12 +254,17 @@ def _are_merged_groups(
     own = lower.own
     names = [tuple(lower.cells[left:right]) for left, right in groups]
     if not _are_apart(groups, upper, own):
-        return len(names) > 1 == len(set(names))
+        return len(names) > 1 == len(set(names)) and not _recurs(lower, below)
     if len(set(names)) < len(names) or lower.from_above or _any_group_has_values(groups, lower, below):
         return True
     covered = {i for left, right in groups for i in range(left, right)}
     has_others = bool({*own, *(i for i, cell in enumerate(upper.cells) if cell)} - covered)
     return not upper.is_head and (has_others or len(groups) > 1)
+
+
+def _recurs(lower: GridRow, below: Sequence[GridRow]) -> bool:
+    """Whether a cell of a row stands in its column again, as values do."""
+    return any(i < len(row.cells) and row.cells[i] == lower.cells[i] for row in below for i in lower.own)
 
 
 def _leaves_label_open(upper: GridRow, lower: GridRow, below: Sequence[GridRow]) -> bool:

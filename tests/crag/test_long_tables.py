@@ -61,6 +61,11 @@ def test_each_cell_is_a_row_that_is_cited_as_its_own() -> None:
     assert [row.strip.text for row in table.rows] == [RAIN[0]] * 4 + [RAIN[1]] * 4
 
 
+def test_years_beside_a_name_tell_rows_apart() -> None:
+    table = long_table([f"Site: Elm · {row}" for row in RAIN])
+    assert table is not None and table.columns == ("Site", "Year", "month", "farms")
+
+
 def test_totals_by_row_and_column_are_no_cells() -> None:
     table = long_table(VISITORS)
     assert table is not None and table.columns == ("Museum", "year", "farms")

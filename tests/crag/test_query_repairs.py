@@ -352,6 +352,7 @@ TRIPS = [
     ("question", "measure", "told"),
     [
         ("Which rider covered the most kilometres?", "km", "Ann: total of km 17 [1][2]"),
+        ("Which rider covered the most kilometres in one trip?", "km", "Bo has the highest km: 14"),
         ("Which rider had the longest trip in km?", "km", "Bo has the highest km: 14"),
         ("Which rider has the most fare?", "fare", "Bo has the highest fare: 20"),
     ],

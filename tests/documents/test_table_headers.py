@@ -139,6 +139,16 @@ LAYOUTS: dict[str, tuple[Rows, Sequence[str], str]] = {
         "Science / Period: 2 · Time: 09:50 · Monday / Lab 1: 7C · Monday / Lab 2: 10B"
         " · Tuesday / Lab 1: 8A · Tuesday / Lab 2: 9C",
     ),
+    "the-same-values-below-each-merged-name": (
+        [
+            ["Name", "Monday", N, "Tuesday", N],
+            ["Ann", "in", "out", "in", "out"],
+            ["Bo", "in", "in", "out", "in"],
+        ],
+        ["B1:C1", "D1:E1"],
+        "Name: Ann · Monday: in · Monday: out · Tuesday: in · Tuesday: out\n"
+        "Name: Bo · Monday: in · Monday: in · Tuesday: out · Tuesday: in",
+    ),
     "header-of-three-lines": (
         [["Shop", "2026", N, N], [N, "H1", N, "H2"], [N, "Q1", "Q2", "Q3"], ["A", 1, 2, 3], ["B", 5, 6, 7]],
         ["A1:A3", "B1:D1", "B2:C2"],

@@ -226,8 +226,9 @@ def _may_go_over_rows(state: QuestionState, kept: Sequence[Strip]) -> bool:
 
 
 def _plain_value(computed: ComputedAnswer) -> str:
-    """The value of an answer as it is compared: of a group what is computed for it."""
-    return " ".join(computed.computation.value.rpartition(": ")[2].split()).casefold()
+    """The value of an answer as it is compared: of each group what is computed for it."""
+    values = (value.rpartition(": ")[2] for value in computed.computation.value.split("; "))
+    return " ".join("; ".join(values).split()).casefold()
 
 
 def _agree(read: QueriedTable, computed: ComputedAnswer) -> bool:

@@ -11,7 +11,7 @@ document that its cell stands in.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -100,8 +100,8 @@ def as_asked(question: str, table: ParsedTable) -> ParsedTable:
 def long_form(table: ParsedTable) -> LongForm | None:
     """The long form of a table; None if its columns of numbers are not all periods of one kind.
 
-    A first column of numbers tells the rows apart, and columns that add up the others are left out. So are
-    rows that add up others.
+    A first column of numbers tells the rows apart, as one of years does, and columns that add up the others
+    are left out. So are rows that add up others.
     """
     kind, keys = _periods_among({column: table.header(column) for column in table.columns})
     return _melted(table, kind, keys) if keys else None
@@ -143,7 +143,9 @@ def _melted(table: ParsedTable, kind: str, keys: Mapping[str, str]) -> LongForm 
         return None
     label = table.columns[0]
     others = [c for c in table.columns if c not in keys]
-    numbers = [c for c in others if c != label and values[c].kind is ColumnKind.NUMBER]
+    numbers = [
+        c for c in others if c != label and values[c].kind is ColumnKind.NUMBER and not _has_years(rows, c)
+    ]
     added = [values[c].values for c in keys]
     sums = [c for c in numbers if qualifiers(table.wording(c)) or is_sum(values[c].values, added)]
     if label in keys or len(sums) < len(numbers):
@@ -163,6 +165,11 @@ def _melted(table: ParsedTable, kind: str, keys: Mapping[str, str]) -> LongForm 
     )
     made = ParsedTable((*kept, period, measure), long, table.names, table.own_names, counted=CELL)
     return LongForm(made, kind, frozenset(keys.values()))
+
+
+def _has_years(rows: Sequence[ParsedRow], column: str) -> bool:
+    """Whether the numbers of a column are years, which tell rows apart."""
+    return all(_YEAR.fullmatch(row.cells.get(column, "")) for row in rows)
 
 
 def _measure(table: ParsedTable, above: str, taken: tuple[str, ...]) -> str:

@@ -9,7 +9,7 @@ from decimal import Decimal
 
 from localcrag.crag.table_answers.column_merit import is_better_high
 from localcrag.crag.table_answers.parsed_tables import ROW
-from localcrag.crag.table_answers.table_totals import RATES, adds_up_over_days
+from localcrag.crag.table_answers.table_totals import RATES, STATE_WORDS, adds_up_over_days
 from localcrag.crag.table_answers.table_values import UNITS, WORD, root, roots, word_list
 from localcrag.crag.table_answers.table_vocabulary import QUANTITY_WORDS, SUPERLATIVES
 from localcrag.crag.table_queries.derived_words import cells_of_word
@@ -54,7 +54,8 @@ _IN_TOTAL = re.compile(
 )
 """Words for what a group has on average, and for all that it has."""
 _MOST = re.compile(r"\b(?:the )?(?:most|fewest|least)\b(?! of (?:the|all)\b)", re.IGNORECASE)
-"""How a question asks who has the most, and not which single one is the highest."""
+_OF_ONE = re.compile(r"\b(?:ever|on record|single|in (?:an?|one|any))\b", re.IGNORECASE)
+"""How a question asks who has the most, and what says that it is the most at one time."""
 _MUCH = re.compile(r"\bhow (?:much|many)\b", re.IGNORECASE)
 _HOURS = frozenset(map(root, word_list("hours minutes")))
 _MEAN_MUCH = frozenset({"newest"})
@@ -289,10 +290,11 @@ def with_summed_groups(query: TableQuery, table: QueryTable, question: str) -> T
     longest is. Nor is the most of several months told by one of them.
     """
     measure, target = query.ordering_column, query.targets[0].expression
-    if not (ranks_rows_of_groups(query, table) and measure and target) or not _MOST.search(question):
+    is_of_all = _MOST.search(question) is not None and _OF_ONE.search(question) is None
+    if not (ranks_rows_of_groups(query, table) and measure and target and is_of_all):
         return query
     words = {*roots(measure)}
-    is_of_cells = table.counted != ROW and not words & RATES
+    is_of_cells = table.counted != ROW and not words & (RATES | STATE_WORDS)
     if not (is_of_cells or adds_up_over_days(words, {table.columns[measure].typed.unit, *words & UNITS})):
         return query
     key = Target("SUM", ColumnExpression(measure))
