@@ -407,3 +407,13 @@ def test_a_row_of_codes_goes_by_its_name_too() -> None:
     ]
     found = computed("Which has the highest boilingpoint?", rows)
     assert found is not None and found.text.startswith("Re (Rhenium) has the highest")
+
+
+def test_what_is_heaviest_is_told_by_no_number_that_is_no_weight() -> None:
+    rows = [
+        f"name: {name} · sleep_total: {hours} · bodywt: {kg}"
+        for name, hours, kg in (("Bat", 19.7, 0.02), ("Cow", 4, 600), ("Dog", 10, 14))
+    ]
+    assert value("Which is the heaviest mammal in the sleep data?", rows) is None
+    loads = [f"Truck: {truck} · Load: {load}" for truck, load in zip("ABC", (12, 20, 9), strict=True)]
+    assert value("Which truck has the heaviest load?", loads) == "20"

@@ -124,7 +124,7 @@ class TableMeasures(MoneyColumns):
                 column = self._temporal_measure()
             case _:
                 column = self._rate_about(asked.about) or self.column_said(self.quantities, everywhere)
-                if column and asked.is_lenient and asked.about == "weight" and not self._weighs(column):
+                if column and asked.about == "weight" and not self._weighs(column):
                     raise UnclearError
                 about = asked.about or (self.verb_about() if not column else "")
                 about = about or generic_about(asked.superlative)
@@ -263,9 +263,15 @@ class TableMeasures(MoneyColumns):
         return set[str]() if _PER.search(self.table.wording(column)) else self.units(column)
 
     def _weighs(self, column: str) -> bool:
-        """Whether the numbers of a column are weights, by its name or their unit: "sleep" does not weigh."""
+        """Whether the numbers of a column are weights, by its name or unit, or what is heavy is named so.
+
+        The "heaviest load" is of the column "Load"; the "heaviest mammal of the sleep data" is of no sleep.
+        """
         words = set(roots(self.table.wording(column)))
-        return bool(words & QUANTITY_WORDS["weight"] or self.units(column) & _WEIGHTS)
+        behind = (after for token, after in pairwise(self.tokens) if token.low == self.question.superlative)
+        return any(token.root in words for token in behind) or bool(
+            words & QUANTITY_WORDS["weight"] or self.units(column) & _WEIGHTS
+        )
 
     def _rate_about(self, about: str) -> str:
         """The one column of a rate that is about a quantity, if one is asked for; "" if there is none."""
