@@ -438,3 +438,14 @@ def test_none_of_the_rows_is_an_answer_with_those_that_come_nearest() -> None:
     )
     assert [row.text for row in found.answer.rows] == [rows[0]]
     assert found.answer.computation.value == "None" and found.answer.computation.rows == 0
+
+
+def test_a_column_without_a_name_is_not_called_by_its_number() -> None:
+    rows = [
+        f"column 1: {code} · column 2: {land}"
+        for code, land in (("BIAR", "Iceland"), ("BIEG", "Iceland"), ("LOWW", "Austria"))
+    ]
+    listed = answered('SELECT "column 1" WHERE "column 2" = \'Iceland\'', rows)
+    counted = answered("SELECT COUNT(*) WHERE \"column 2\" = 'Iceland'", rows)
+    assert listed is not None and listed.text.startswith("BIAR [1], BIEG [2]\n")
+    assert counted is not None and counted.text.startswith("2 – BIAR [1], BIEG [2]\n")
