@@ -10,16 +10,16 @@ from pathlib import PurePath
 
 from localcrag.crag.answering.bracketed_numbers import disarmed
 from localcrag.crag.refinement.knowledge_strips import span
+from localcrag.crag.refinement.strip_kinds import is_unnamed
 from localcrag.crag.table_answers.parsed_tables import ParsedRow
 from localcrag.crag.table_answers.table_match import TableMatch
 from localcrag.crag.table_answers.table_values import Value, usual_digits
-from localcrag.types import UNNAMED_COLUMN, Aggregate, CitationMark, Computation, Strip
+from localcrag.types import Aggregate, CitationMark, Computation, Strip
 
 MAX_NAMED_ROWS = 8
 """The most rows that a count or a total names and cites."""
 MAX_TIES = 5
 """The most rows or groups that may share the first place."""
-_UNNAMED = re.compile(UNNAMED_COLUMN.format(number="[0-9]+"))
 _AVERAGE_DIGITS = 2
 """The digits of an average after those of its values."""
 MARK_OPENING, _CLOSING = "\ue000", "\ue001"
@@ -87,8 +87,7 @@ def each_cited_once(made: str, strips: Sequence[Strip]) -> tuple[str, tuple[Stri
 
 def below_header(header: str, listed: str) -> str:
     """What is listed behind the name of its column, if that has one."""
-    is_named = header and not _UNNAMED.fullmatch(header)
-    return f"{header}: {listed}" if is_named else listed
+    return f"{header}: {listed}" if header and not is_unnamed(header) else listed
 
 
 def rows_of(computation: Computation) -> str:

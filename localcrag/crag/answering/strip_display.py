@@ -9,9 +9,9 @@ from localcrag.crag.answering.shown_cells import shown_cells
 from localcrag.crag.refinement.readable_names import without_prefix
 from localcrag.crag.refinement.step_numbers import step_number
 from localcrag.crag.refinement.strip_context import headings_above
-from localcrag.crag.refinement.strip_kinds import cells_in
+from localcrag.crag.refinement.strip_kinds import cells_in, is_unnamed, named_cell
 from localcrag.labelled_lines import LEADERS, flowing
-from localcrag.types import CELL_SEPARATOR, HEADING_SEPARATOR, UNNAMED_COLUMN, BlockKind, Strip
+from localcrag.types import CELL_SEPARATOR, HEADING_SEPARATOR, BlockKind, Strip
 
 BULLET = "• "
 """What stands before the items of a list that are shown together."""
@@ -31,8 +31,6 @@ _COMMENT_LINE = re.compile(r"[ \t]*(?:#+|//+)(?:[ \t]+(?P<said>\S.*))?")
 """A line of a program or of settings that is a comment; a setting that is commented out has no space."""
 _MIN_COMMENT_WORDS = 3
 _ASSIGNED = re.compile(r"\w ?= ?\S|^\S+:(?: |$)")
-_UNNAMED = re.compile(rf"^{UNNAMED_COLUMN.format(number='[0-9]+')}: ")
-"""What stands before a cell whose column has no name, and tells nothing."""
 _SEPARATORS_BEHIND = re.compile(r"(?:\s*[·|¦•]|(?<![:\s])\s+[–—/>-])+$|(?<=\w)\s*[,;]$")
 
 
@@ -72,7 +70,7 @@ def shown_lines(strip: Strip, question: str = "") -> list[tuple[str, bool]]:
             lines += [(line, True) for line in _without_lone_end(text).strip("\n").split("\n")]
         elif block.kind is BlockKind.ROW:
             cells = [" ".join(line.split()) for line in cells_in(without_prefix(text))]
-            shown = [_UNNAMED.sub("", cell) for cell in shown_cells(list(filter(None, cells)), question)]
+            shown = [_without_number(cell) for cell in shown_cells(list(filter(None, cells)), question)]
             lines.append((CELL_SEPARATOR.join(shown).strip(CELL_SEPARATOR), False))
         else:
             is_whole = strip.start < block.start or (strip.start == block.start and len(within) > 1)
@@ -125,3 +123,9 @@ def _tidy(text: str) -> str:
     """Prose in one line, without the marker of a list in front of it, a separator behind it, and leaders."""
     flat = LEADERS.sub(lambda found: found["colon"] or " …", " ".join(text.split()))
     return _SEPARATORS_BEHIND.sub("", _MARKERS_BEFORE.sub("", flat)) or flat
+
+
+def _without_number(cell: str) -> str:
+    """A cell without the number of its column, which stands for a name and tells nothing."""
+    column, value = named_cell(cell)
+    return value if is_unnamed(column) else cell

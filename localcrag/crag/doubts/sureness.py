@@ -207,9 +207,8 @@ def goes_over_rows(state: QuestionState, kept: Sequence[Strip]) -> bool:
 
 def _adds_periods(row: Strip, question: str) -> bool:
     """Whether a question asks for a sum or the most, and a row has the numbers of months or other periods."""
-    return _asks_for_figure_of_all(question) and goes_over_periods(
-        question, dict(map(named_cell, cells_of(row)))
-    )
+    cells = dict(map(named_cell, cells_of(row)))
+    return goes_over_periods(question, cells) and _asks_for_figure_of_all(question)
 
 
 def asks_over_cells(question: str) -> bool:

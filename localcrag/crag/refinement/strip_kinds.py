@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from localcrag.crag.questions.query_terms import ASKING_WORDS, OPENING_WORDS, terms
-from localcrag.types import CELL_SEPARATOR, BlockKind, Passage, Strip
+from localcrag.types import CELL_SEPARATOR, UNNAMED_COLUMN, BlockKind, Passage, Strip
 
 QUESTION_MARKS = ("?", "？", "؟")
 """How a question ends."""
@@ -44,6 +44,7 @@ _SALUTATION = re.compile(
 _NO_LETTERS = re.compile(r"[\W_]+")
 _ASKED_IN_CHAT = re.compile(rf": (?:{'|'.join(sorted(OPENING_WORDS - ASKING_WORDS | {'who'}))}) [^.!?]*$")
 """The end of a line of a chat that asks something, without a question mark."""
+_UNNAMED = re.compile(UNNAMED_COLUMN.format(number="[0-9]+"))
 _CELL_BREAK = re.compile(rf"{re.escape(CELL_SEPARATOR)}|\n")
 """What stands between the cells of a row, or between the fields of a record."""
 _ANNOUNCED = re.compile(
@@ -128,6 +129,11 @@ def named_cell(cell: str) -> tuple[str, str]:
     """A cell as it stands in a row, as the name of its column, "" if it has none, and its value."""
     column, mark, value = cell.partition(": ")
     return (column, value) if mark else ("", cell)
+
+
+def is_unnamed(column: str) -> bool:
+    """Whether a column is called by its number, for lack of a name."""
+    return _UNNAMED.fullmatch(column) is not None
 
 
 def column_names(row: Strip) -> tuple[str, ...]:

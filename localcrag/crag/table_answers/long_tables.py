@@ -22,6 +22,7 @@ from localcrag.crag.table_answers.season_years import season_of
 from localcrag.crag.table_answers.table_columns import qualifiers
 from localcrag.crag.table_answers.table_totals import totals_of
 from localcrag.crag.table_answers.table_values import ColumnKind, column_values
+from localcrag.types import HEADER_SEPARATOR
 
 MIN_PERIODS = 3
 """The fewest columns of one kind of period."""
@@ -33,8 +34,6 @@ VALUE = "value"
 """The name of the column of the values, in a table without a name."""
 _MAX_SHORT = 3
 """The letters of a short name of a month or a day, which in lower case may be another word: "may", "sun"."""
-_BELOW = " / "
-"""Between the names of merged cells and the names below them: "Rainfall / Jan"."""
 _QUARTER = re.compile(
     r"(?:q|qtr\.? ?|quarter )([1-4])|([1-4])(?:st|nd|rd|th)? ?(?:q|qtr|quarter)|([1-4])\. quartal",
     re.IGNORECASE,
@@ -126,7 +125,7 @@ def _periods_among(headers: Mapping[str, str]) -> tuple[str, dict[str, str]]:
         headers: the names of columns as they are read, by columns.
     """
     for kind, key_of in _KINDS.items():
-        parts = {column: header.rpartition(_BELOW) for column, header in headers.items()}
+        parts = {column: header.rpartition(HEADER_SEPARATOR) for column, header in headers.items()}
         keys = {column: key for column, (_, _, last) in parts.items() if (key := key_of(last.strip()))}
         if MIN_PERIODS <= len(keys) == len(set(keys.values())):
             return (kind, keys) if len({parts[column][0] for column in keys}) == 1 else ("", {})
@@ -152,9 +151,9 @@ def _melted(table: ParsedTable, kind: str, keys: Mapping[str, str]) -> LongForm 
         return None
     kept = [c for c in others if c not in sums]
     period = kind if kind not in map(str.casefold, kept) else f"{kind} of column"
-    above = next(table.header(c).rpartition(_BELOW)[0] for c in keys)
+    above = next(table.header(c).rpartition(HEADER_SEPARATOR)[0] for c in keys)
     measure = _measure(table, above, (*kept, period))
-    names = {c: table.header(c).rpartition(_BELOW)[2].strip() for c in keys}
+    names = {c: table.header(c).rpartition(HEADER_SEPARATOR)[2].strip() for c in keys}
     long = tuple(
         ParsedRow(
             {c: row.cells.get(c, "") for c in kept} | {period: names[c], measure: row.cells.get(c, "")},

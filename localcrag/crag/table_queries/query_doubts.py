@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Sequence
 from decimal import Decimal
 
 from localcrag.crag.questions.query_terms import STOP_WORDS, stem
+from localcrag.crag.refinement.strip_kinds import is_unnamed
 from localcrag.crag.table_answers.parsed_tables import ROW
 from localcrag.crag.table_answers.table_values import WORD, root, roots, word_list
 from localcrag.crag.table_answers.table_vocabulary import NAMING_WORDS, QUANTITY_WORDS, SUPERLATIVES
@@ -18,7 +19,7 @@ from localcrag.crag.table_queries.query_results import rows_of
 from localcrag.crag.table_queries.query_table import QueryTable
 from localcrag.crag.table_queries.said_values import SaidValues
 from localcrag.crag.table_queries.table_query import Condition, TableQuery
-from localcrag.types import HEADER_SEPARATOR, UNNAMED_COLUMN
+from localcrag.types import HEADER_SEPARATOR
 
 _SHARE_OF = re.compile(
     r"\b(?:share|percentage|per ?cent|proportion|fraction|%) of (?:the |all |our )?"
@@ -58,8 +59,6 @@ _RISING = frozenset(
 """Verbs of what becomes less or more from one year to a later one."""
 _AND_OTHERS = re.compile(r"\b(?:and so (?:on|forth)|etc|and the like)\b|…|\.\.\.", re.IGNORECASE)
 """How a question ends a list of which it names some."""
-_UNNAMED = re.compile(UNNAMED_COLUMN.format(number="[0-9]+"))
-"""What a column is called that has no name."""
 _MARKS = frozenset({"1", "0", "y", "n", "yes", "no", "true", "false"})
 MIN_LONG_COLUMNS = 3
 """The fewest columns of a table in long form."""
@@ -314,7 +313,7 @@ def chooses_among_alike(query: TableQuery, table: QueryTable, question: str) -> 
 
 def unnamed_numbers(table: QueryTable) -> list[str]:
     """The columns of numbers that have no name."""
-    return [name for name, column in table.columns.items() if column.is_number and _UNNAMED.fullmatch(name)]
+    return [name for name, column in table.columns.items() if column.is_number and is_unnamed(name)]
 
 
 def computes_each_row(query: TableQuery, table: QueryTable) -> bool:
