@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from localcrag.crag.doubts.outdated import may_be_outdated
 from localcrag.crag.judges.passage_scores import strip_scores
 from localcrag.crag.refinement.earlier_mails import is_of_earlier_mail, with_newer_mails_first
 from localcrag.crag.refinement.knowledge_strips import strips
@@ -176,3 +177,26 @@ def test_a_sum_a_month_needs_no_sign() -> None:
     asked, settled = "She wants 1,150 a month.", "Signed today: 1,090 a month, three years."
     scores = scores_of("rent finally agreed", a_thread(asked, settled), {asked: 0.5, settled: 0.04})
     assert [score < 0.04 for _, score in scores] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("question", "first", "proposes"),
+    [
+        ("who pays for the roller door", "I would sign if she pays for the roller door.", True),
+        ("who pays for the roller door", "Shall we ask her to pay for the roller door?", True),
+        ("who pays for the roller door", "She pays for the roller door.", False),
+        ("who might pay for the roller door", "I would sign if she pays for the roller door.", False),
+    ],
+)
+def test_what_a_mail_only_proposes_gives_way_and_is_not_sure(
+    question: str, first: str, *, proposes: bool
+) -> None:
+    """A hundredth of its odds is enough for what a later mail of the thread says of the same."""
+    settled = "Signed, and the roller door is on her."
+    found = a_thread(first, settled)
+    scores = dict(scores_of(question, found, {first: 0.5, settled: 0.04}))
+    assert (scores[first] < scores[settled]) is proposes
+    strip = next(each for each in found if each.text == first)
+    assert may_be_outdated(question, [replace(strip, score=0.9)]) is proposes
+    [minutes] = strips(passage(first))
+    assert not may_be_outdated(question, [replace(minutes, score=0.9)]), "no mail"

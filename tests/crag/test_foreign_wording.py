@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from localcrag.crag.doubts.sureness import goes_over_rows
+from localcrag.crag.doubts.one_of_rows import goes_over_rows
 from localcrag.crag.refinement.knowledge_strips import strips
 from localcrag.crag.state import QuestionState
 from localcrag.crag.table_answers.foreign_wording import asks_over_rows, in_english

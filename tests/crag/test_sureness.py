@@ -7,14 +7,9 @@ from dataclasses import replace
 import pytest
 
 from localcrag.crag.doubts.expected_answers import lacks_expected, lacks_quantity
-from localcrag.crag.doubts.sureness import (
-    borne_out,
-    goes_over_rows,
-    is_sure,
-    loses_best,
-    may_be_outdated,
-    stands_alone,
-)
+from localcrag.crag.doubts.one_of_rows import goes_over_rows
+from localcrag.crag.doubts.outdated import may_be_outdated
+from localcrag.crag.doubts.sureness import borne_out, is_sure, loses_best, stands_alone
 from localcrag.crag.doubts.told_numbers import contradicted_numbers, is_of_other_month, missing_numbers
 from localcrag.crag.refinement.knowledge_strips import strips, whole
 from localcrag.crag.rows.row_lookup import tells_no_count
@@ -53,11 +48,11 @@ def test_a_probable_strip_of_a_doubted_passage_is_not_sure_if_another_one_is_bet
 @pytest.mark.parametrize(
     ("score", "others", "highest", "sure"),
     [
-        (0.38, (), 0.1, True),
+        (0.38, (0.1,), 0.1, True),
         (0.38, (0.17,), 0.2, True),
         (0.38, (0.18,), 0.1, False),
-        (0.37, (), 0.1, False),
-        (0.38, (), 0.21, False),
+        (0.37, (0.1,), 0.1, False),
+        (0.38, (0.1,), 0.21, False),
     ],
 )
 def test_a_row_that_stands_alone_in_the_best_passage_is_sure(
@@ -69,8 +64,27 @@ def test_a_row_that_stands_alone_in_the_best_passage_is_sure(
     other = Grade(replace(graded.hit, passage=passage("Other.", source="/other.txt")), Verdict.NO, highest)
     assert borne_out(kept, "", [graded, other]) is sure
     assert not borne_out(kept) and not borne_out(kept, "", [replace(graded, confidence=0.19)])
-    prose = whole(graded.hit.passage, score)
-    assert not borne_out([replace(prose, passage=other.hit.passage)], "", [other])
+
+
+@pytest.mark.parametrize(
+    ("score", "other", "highest", "sure"),
+    [
+        (0.28, 0.0, 0.1, True),
+        (0.28, 0.069, 0.1, True),
+        (0.28, 0.071, 0.1, False),
+        (0.27, 0.0, 0.1, False),
+        (0.4, 0.0, 0.21, False),
+    ],
+)
+def test_a_strip_that_is_far_more_probable_than_any_other_is_sure_in_the_best_passage(
+    score: float, other: float, highest: float, *, sure: bool
+) -> None:
+    graded = replace(grade(0.2), verdict=Verdict.NO)
+    rival = passage("Other.", source="/other.txt")
+    kept = [whole(graded.hit.passage, score), whole(rival, other)]
+    other_grade = Grade(replace(graded.hit, passage=rival), Verdict.NO, highest)
+    assert borne_out(kept, "", [graded, other_grade]) is sure
+    assert not borne_out(kept), "whose passages are not graded by the evaluator"
 
 
 def test_the_same_text_twice_is_no_rival_of_itself() -> None:
@@ -291,7 +305,7 @@ def test_what_may_have_changed_since_an_earlier_mail_is_to_be_checked() -> None:
     heading = "On Fri, 7 Feb 2025 at 19:40, Bettina Kolb wrote:"
 
     def outdated(question: str, heading: str) -> bool:
-        strip = whole(replace(passage("I suggest 28-30 March."), heading=heading), 0.9)
+        strip = whole(replace(passage("It is 28-30 March."), heading=heading), 0.9)
         return may_be_outdated(question, [strip])
 
     assert outdated("When is the weekend?", heading) and outdated("Wie viel kostet es?", heading)

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 
 from localcrag.crag.answering.computed_rows import MARK_OPENING
-from localcrag.crag.doubts.sureness import asks_over_cells
+from localcrag.crag.doubts.one_of_rows import asks_over_cells
 from localcrag.crag.state import QuestionState
 from localcrag.crag.table_answers.long_tables import as_asked
 from localcrag.crag.table_answers.parsed_tables import DocumentTables, tables_of

@@ -12,7 +12,8 @@ from dataclasses import replace
 
 from localcrag.crag.answering.aggregation import aggregated
 from localcrag.crag.answering.document_tables import document_of
-from localcrag.crag.doubts.sureness import PROBABLE_STRIP, goes_over_rows
+from localcrag.crag.doubts.one_of_rows import goes_over_rows
+from localcrag.crag.doubts.sureness import PROBABLE_STRIP
 from localcrag.crag.refinement.strip_filter import best_strip
 from localcrag.crag.refinement.strip_kinds import is_row
 from localcrag.crag.state import ComputedAnswer, QuestionState

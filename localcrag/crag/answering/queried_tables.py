@@ -14,7 +14,7 @@ from localcrag.crag.answering.aggregation import has_rows
 from localcrag.crag.answering.document_tables import document_of
 from localcrag.crag.answering.empty_results import answer_of_none
 from localcrag.crag.answering.query_answers import answer_of, is_lookup, lists_rows
-from localcrag.crag.doubts.sureness import asks_over_table
+from localcrag.crag.doubts.one_of_rows import asks_over_table
 from localcrag.crag.refinement.strip_kinds import is_row
 from localcrag.crag.state import ComputedAnswer, QuestionState
 from localcrag.crag.table_answers.list_questions import asks_for_list

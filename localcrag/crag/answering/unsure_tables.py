@@ -16,7 +16,7 @@ from localcrag.crag.answering.presumed_tables import presumed
 from localcrag.crag.answering.queried_tables import QueriedTable, queried
 from localcrag.crag.answering.query_answers import is_lookup, lists_rows
 from localcrag.crag.doubts.expected_answers import asks_for_units
-from localcrag.crag.doubts.sureness import COUNT_ASKED, asks_over_table
+from localcrag.crag.doubts.one_of_rows import COUNT_ASKED, asks_over_table
 from localcrag.crag.refinement.strip_filter import best_strip, near_best
 from localcrag.crag.refinement.strip_kinds import cells_of, is_row
 from localcrag.crag.state import ComputedAnswer, QuestionState

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from localcrag.crag.doubts.expected_answers import lacks_expected
-from localcrag.crag.doubts.sureness import goes_over_rows, may_be_outdated
+from localcrag.crag.doubts.one_of_rows import goes_over_rows
+from localcrag.crag.doubts.outdated import may_be_outdated
 from localcrag.crag.doubts.told_in_passing import told_in_passing
 from localcrag.crag.doubts.told_names import name_in_code_elsewhere, names_other_row, names_told_elsewhere
 from localcrag.crag.doubts.told_numbers import is_of_other_month

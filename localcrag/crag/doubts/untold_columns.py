@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from localcrag.crag.doubts.sureness import COUNT_ASKED, SURE_STRIP
+from localcrag.crag.doubts.one_of_rows import COUNT_ASKED
+from localcrag.crag.doubts.sureness import SURE_STRIP
 from localcrag.crag.questions.query_terms import terms
 from localcrag.crag.refinement.strip_filter import best_strip
 from localcrag.crag.refinement.strip_kinds import cells_of, is_row, named_cell

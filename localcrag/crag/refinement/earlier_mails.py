@@ -35,7 +35,18 @@ _MONEY_TOLD = re.compile(
 """How a question asks for a sum of money, and how a sentence tells one."""
 RIVAL_LOG_ODDS, SETTLED_LOG_ODDS = math.log(10), math.log(100)
 """A strip of the newer mail may answer too if its odds are a tenth of the earlier one's, which then fall by
-as much; a hundredth if the question wants what held in the end."""
+as much; a hundredth if the question wants what held in the end, or the earlier one only proposes it."""
+_PROPOSED = re.compile(
+    r"\b(?:would|['’]d|could|might)\b[^.!?\n]*\b(?:if|provided|unless)\b"
+    r"|\b(?:shall we|how about|what about|what if|propose|proposal|suggest(?:ion)?)\b",
+    re.IGNORECASE,
+)
+_PROPOSAL_ASKED = re.compile(
+    r"\b(?:would|could|might|propos\w*|suggest\w*|offer\w*|want\w*|idea|conditions?|if|recommend\w*|should)\b",
+    re.IGNORECASE,
+)
+"""How a sentence of a mail proposes something ("I would sign if she pays for the door"), and how a question
+asks for what was proposed."""
 _SETTLED_ASKED = re.compile(
     r"\b(?:final(?:ly)?|agreed?(?: on)?|in the end|eventually|settled|after all|at last|latest|updated)\b",
     re.IGNORECASE,
@@ -46,6 +57,12 @@ _SETTLED_ASKED = re.compile(
 def is_of_earlier_mail(strip: Strip) -> bool:
     """Whether a strip stands in a mail that another one quotes as what it replies to."""
     return _REPLIED_TO.search(headings_above(strip)) is not None
+
+
+def only_proposes(strip: Strip, question: str) -> bool:
+    """Whether a strip of a mail proposes something, and a question does not ask for what was proposed."""
+    is_mail = "from" in strip.passage.meta or _beginning_of_mail(strip) >= 0 or is_of_earlier_mail(strip)
+    return is_mail and bool(_PROPOSED.search(strip.text)) and not _PROPOSAL_ASKED.search(question)
 
 
 def leads_to_earlier_mail(line: Strip) -> bool:
@@ -126,7 +143,8 @@ def with_newer_mails_first(question: str, found: Sequence[Strip], scores: Sequen
         return asks_money and all(_MONEY_TOLD.search(each.text) for each in (one, other))
 
     def lowered(strip: Strip, p: float, place: _Place) -> float:
-        low, named = log_odds(p) - distance, asked & terms(strip.text)
+        fall = SETTLED_LOG_ODDS if only_proposes(strip, question) else distance
+        low, named = log_odds(p) - fall, asked & terms(strip.text)
         later = (
             rival
             for (rival, _, other), rival_odds in zip(strips, odds, strict=True)
