@@ -46,6 +46,10 @@ NAP = "How long a nap has the Noctule?"
 OF_NOCTULE = 'SELECT "sleep_total" WHERE "name" = \'Noctule\''
 OF_GREY_BAT = 'SELECT "sleep_total" WHERE "roost" = \'cave\''
 OF_GREY, OF_NAME = "How long a nap has the Grey bat?", 'SELECT "sleep_total" WHERE "name" = \'Grey bat\''
+MORE_SLEEP, SUBTRACTED = (
+    "How much longer is the sleep of a Noctule than its flight?",
+    'SELECT "sleep_total" - "young" WHERE "name" = \'Noctule\'',
+)
 OF_HOURS, BY_HOURS = "Whose nap has 19.9 hours?", 'SELECT "name" WHERE "sleep_total" = 19.9'
 IN_TWO_ROWS = 'SELECT "sleep_total" WHERE "roost" = \'tree\''
 OF_ONE_ROW = 'SELECT SUM("sleep_total") WHERE "roost" = \'cave\''
@@ -127,6 +131,12 @@ def asked(
         pytest.param(NAP, (OF_NOCTULE, 0.8), "19.5", True, id="a look-up of the row that was found"),
         pytest.param(NAP, (OF_NOCTULE, 0.6), None, False, id="the same, improbable"),
         pytest.param(NAP, (OF_GREY_BAT, 0.8), None, False, id="a look-up of another row"),
+        pytest.param(
+            MORE_SLEEP, (SUBTRACTED, 0.8), "18.5", True, id="a difference, of the row that was found"
+        ),
+        pytest.param(MORE_SLEEP, (SUBTRACTED, 0.3), "18.5", False, id="a difference, less probable"),
+        pytest.param(MORE_SLEEP, (SUBTRACTED, 0.2), None, False, id="a difference, improbable"),
+        pytest.param(NAP, (SUBTRACTED, 0.6), None, False, id="a difference that is not asked for"),
         pytest.param(OF_GREY, (OF_NAME, 0.8), "19.1", False, id="a look-up of one that is spelled"),
         pytest.param(OF_GREY, (OF_NAME, 0.95), "19.1", True, id="the same, sure"),
         pytest.param(OF_GREY, (OF_NAME, 0.5), "19.1", False, id="the same, less probable"),

@@ -17,6 +17,7 @@ from localcrag.crag.answering.queried_tables import QueriedTable, queried
 from localcrag.crag.answering.query_answers import is_lookup, lists_rows
 from localcrag.crag.doubts.expected_answers import asks_for_units
 from localcrag.crag.doubts.one_of_rows import COUNT_ASKED, asks_over_table
+from localcrag.crag.doubts.told_others import asks_for_difference
 from localcrag.crag.refinement.strip_filter import best_strip, near_best
 from localcrag.crag.refinement.strip_kinds import cells_of, is_row
 from localcrag.crag.state import ComputedAnswer, QuestionState
@@ -114,9 +115,11 @@ def compute_unsure(state: QuestionState, kept: Sequence[Strip]) -> Steps[tuple[C
             return None
     elif is_lookup(read.query):
         is_of_best = _is_of_best_row(read, kept)
-        if not (read.probability >= LOOKED_UP if is_of_best else _is_of_one_row(read, state.question)):
+        subtracts = _subtracts(read.query) and asks_for_difference(state.question)
+        least = TELLING if subtracts else LOOKED_UP
+        if not (read.probability >= least if is_of_best else _is_of_one_row(read, state.question)):
             return None
-        is_sure = is_of_best or read.probability >= SURE_OF_ONE_ROW
+        is_sure = read.probability >= (LOOKED_UP if is_of_best else SURE_OF_ONE_ROW)
         is_sure = is_sure and not _is_one_of_alike(read, kept)
     yield Computed(read.answer.computation)
     return read.answer, read.is_whole and is_sure and not adds_one_row(read.answer, state.question)
@@ -168,6 +171,12 @@ def _is_of_best_row(read: QueriedTable, kept: Sequence[Strip]) -> bool:
     """Whether a query looks up cells of one row, which is the best strip."""
     best = best_strip(kept)
     return best is not None and [row.text for row in read.answer.rows] == [best.text]
+
+
+def _subtracts(query: TableQuery) -> bool:
+    """Whether a query gives the difference of two cells, which no row tells by itself."""
+    expression = query.targets[0].expression
+    return expression is not None and expression.operator == "-"
 
 
 def _is_one_of_alike(read: QueriedTable, kept: Sequence[Strip]) -> bool:

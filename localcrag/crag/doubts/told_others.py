@@ -103,10 +103,15 @@ def tells_of_another(question: str, kept: Sequence[Strip]) -> bool:
         or _is_of_other_dimension(question, told)
         or (_NOW_ASKED.search(question) is not None and _is_bound(question, best.text))
         or _QUESTION.fullmatch(best.text.strip()) is not None
-        or (_DIFFERENCE_ASKED.search(question) is not None and _DIFFERENCE_TOLD.search(told) is None)
+        or (asks_for_difference(question) and _DIFFERENCE_TOLD.search(told) is None)
         or (is_row(best) and _has_done(question, best))
         or _repeats_name(question, best.text)
     )
+
+
+def asks_for_difference(question: str) -> bool:
+    """Whether a question asks by how much something is more or less than something else."""
+    return _DIFFERENCE_ASKED.search(question) is not None
 
 
 def _is_of_other_day(question: str, told: str) -> bool:
