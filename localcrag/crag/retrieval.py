@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import chain, islice, takewhile
 from statistics import fmean, pstdev
 from typing import TYPE_CHECKING
 
@@ -119,6 +119,7 @@ class Retriever:
         found = of_asked_version(found, question)
         best = self.narrowed(found, question)
         if self.evaluator and best:
+            best = with_other_document(best, found)
             best = with_named_figures(best, found, question)
             of_day = self._of_the_day(best, found, question, filter)
             best = [*best[:-1], of_day[0]] if of_day else best
@@ -244,6 +245,19 @@ def with_named_figures(best: Sequence[Hit], found: Sequence[Hit], question: str)
     tried = {hit.passage.id for hit in best}
     having = next((hit for hit in found if hit.passage.id not in tried and has_one(hit)), None)
     return [*best[:-1], having] if having else list(best)
+
+
+def with_other_document(best: Sequence[Hit], found: Sequence[Hit]) -> list[Hit]:
+    """The best hits; if all are of one document, the last one replaced by one of another that came before it.
+
+    A log of a thousand lines alike leaves no place for the file of settings that it is about, though the
+    search found that before most of them.
+    """
+    if len(best) < 2 or len({hit.passage.source for hit in best}) > 1:
+        return list(best)
+    before = takewhile(lambda hit: hit.passage.id != best[-1].passage.id, found)
+    other = next((hit for hit in before if hit.passage.source != best[0].passage.source), None)
+    return [*best[:-1], other] if other else list(best)
 
 
 def with_codes(best: Sequence[Hit], found: Sequence[Hit], question: str) -> list[Hit]:

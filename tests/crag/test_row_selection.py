@@ -156,7 +156,8 @@ def test_a_row_without_the_date_of_the_question_is_left_out_if_another_one_has_i
     (other,) = strips(structured((BlockKind.ROW, "Day: 04.07. · Boats: 3 · Note: none at night")))
     (dated,) = strips(structured((BlockKind.ROW, "Day: 07.04. · Boats: 9"), start=90))
     assert without_other_rows([other, dated], "How many boats at night on 07.04.?") == [dated]
-    assert without_other_rows([other, dated], "How many boats at night on 01.01.?") == [other, dated]
+    assert without_other_rows([other, dated], "How many boats on 01.01.?") == [other, dated]
+    assert without_other_rows([dated, other], "How many boats at night?") == [other], "which says so"
 
 
 def test_entries_of_another_day_than_the_one_asked_about_are_left_out() -> None:

@@ -69,10 +69,10 @@ def test_a_row_that_stands_alone_in_the_best_passage_is_sure(
 @pytest.mark.parametrize(
     ("score", "other", "highest", "sure"),
     [
-        (0.28, 0.0, 0.1, True),
-        (0.28, 0.069, 0.1, True),
-        (0.28, 0.071, 0.1, False),
-        (0.27, 0.0, 0.1, False),
+        (0.31, 0.0, 0.1, True),
+        (0.31, 0.077, 0.1, True),
+        (0.31, 0.078, 0.1, False),
+        (0.3, 0.0, 0.1, False),
         (0.4, 0.0, 0.21, False),
     ],
 )

@@ -42,6 +42,7 @@ from localcrag.crag.table_queries.query_doubts import (
     orders_against_change,
     passes_over_column,
     pays_nothing_back,
+    ranks_by_another_verb,
     ranks_one_row,
     ranks_rows_of_groups,
     reads_every_period,
@@ -52,7 +53,7 @@ from localcrag.crag.table_queries.query_doubts import (
 )
 from localcrag.crag.table_queries.query_grammar import query_pattern
 from localcrag.crag.table_queries.query_prompt import narrowed, query_prompt
-from localcrag.crag.table_queries.query_repairs import repaired, surely_repaired
+from localcrag.crag.table_queries.query_repairs import repaired, surely_repaired, with_items_of_lists
 from localcrag.crag.table_queries.query_results import result_of
 from localcrag.crag.table_queries.query_table import QueryTable
 from localcrag.crag.table_queries.said_values import SaidValues, said_values
@@ -216,6 +217,7 @@ def _is_doubtful(query: TableQuery, read: ReadQuery) -> bool:
         or takes_whole_for_part(query, read.question)
         or measures_another(query, read.table, read.question)
         or pays_nothing_back(query, read.table, read.question)
+        or ranks_by_another_verb(query, read.table, read.question)
         or orders_against_change(query, read.table, read.question)
         or ranks_rows_of_groups(query, read.table)
         or guesses_column(query, read.table)
@@ -267,6 +269,7 @@ def _read_as(
         return None
     if query is None:
         return None
+    query = with_items_of_lists(query, shown)
     return ReadQuery(question, query, min(1.0, written.probability + alike), shown, said)
 
 

@@ -46,7 +46,9 @@ _TIME = re.compile(
 )
 """A time, a day, a year, or a word for one."""
 _WHEN_ASKED = re.compile(
-    r"(?:(?:ab|bis|seit|depuis|jusqu['’]à) )?(?:when|wann|quand)\b(?!.*\b(?:and|und|et) )", re.IGNORECASE
+    r"¿?(?:(?:ab|bis|seit|depuis|jusqu['’]à|desde|hasta|da|fino a) )?(?:when|wann|quand|quando|cuándo)\b"
+    r"(?!.*\b(?:and|und|et|e|y) )",
+    re.IGNORECASE,
 )
 """How a question begins that asks when something is, and nothing else."""
 _TELLS_WHEN = re.compile(
@@ -58,11 +60,15 @@ _TELLS_WHEN = re.compile(
     r"|ab|bis|seit|immer|nie|sofort|jeweils"
     r"|täglich|\w+tags?|Woche\w*|Monat\w*|Jahr\w*|Stunde\w*|Minute\w*|Frühjahr|Sommer|Herbst|Winter"
     r"|lorsque?|quand|si|dès|avant|après|pendant|jusqu\w*|jours?|semaines?|mois|ans|années?|heures?"
-    r"|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|printemps|automne|hiver|jamais|toujours)\b",
+    r"|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|printemps|automne|hiver|jamais|toujours"
+    r"|quando|cuando|se|si|appena|prima|dopo|durante|entro|fino|antes|después|hasta|desde|mientras|subito|inmediat\w+"
+    r"|giorn[oi]|settiman[ae]|mes[ei]|ann[oi]|or[ae]|días?|semanas?|mes(?:es)?|años?|horas?|minut[oi]s?|ogni|cada"
+    r"|luned[ìi]|marted[ìi]|mercoled[ìi]|gioved[ìi]|venerd[ìi]|sabato|domenica|lunes|martes|miércoles|jueves|viernes"
+    r"|sábado|domingo|primavera|estate|autunno|inverno|verano|otoño|invierno|mai|sempre|nunca|siempre)\b",
     re.IGNORECASE,
 )
 """A time, or a word with which one is told, be it the condition under which something happens."""
-_LANGUAGES_OF_WHEN = frozenset({"en", "de", "fr"})
+_LANGUAGES_OF_WHEN = frozenset({"en", "de", "fr", "it", "es"})
 """The languages of these words."""
 _TIME_ASKED_TOO = re.compile(
     r"\band (?:(?:by|until|since|from) )?(?:when|on (?:what|which) (?:day|date))\W*$", re.IGNORECASE
@@ -82,6 +88,10 @@ _TO_BE_DONE = re.compile(
 """What a text asks for, or says is to be done."""
 _WORD = re.compile(r"[^\W\d_]+")
 _COUNT_ASKED = re.compile(r"(?:and |so )?how many\b", re.IGNORECASE)
+_COUNT_ASKED_ELSE = re.compile(
+    r"¿?(?:und )?(?:wie ?viele|combien d['’e]|cuánt[oa]s|quant[ie])\b ?(?!euros?\b)", re.IGNORECASE
+)
+"""How a question begins that counts: in English; in German, French, Spanish, Italian."""
 _NUMBER = re.compile(r"\d+")
 _NO_COUNT = re.compile(
     r"\b\d{1,2}[:.h]\d\d\b(?! ?%)|(?<![\d.,])(?:19[5-9]\d|20(?!00)[0-4]\d)(?![\d.,]*\d)"
@@ -89,6 +99,12 @@ _NO_COUNT = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 """A time of day, a year, or the number of a row, which count nothing."""
+_MONEY = re.compile(
+    r"[€$£] ?\d[\d.,]*|(?<![\d.,])\d[\d.,]* ?(?:[€$£]|(?:euros?|eur|usd|gbp|chf|dollars?|dólares|pounds?"
+    r"|francs?|franken)\b)",
+    re.IGNORECASE,
+)
+"""A sum of money, which counts no things."""
 _UNITS_ASKED = re.compile(
     r"\bhow many (?:(?:milli)?seconds|minutes|hours|days|weeks|months|years|met(?:re|er)s|kilomet(?:re|er)s"
     r"|miles|feet|inches|grams|kilos|kilograms|lit(?:re|er)s|euros|dollars|pounds|francs|per ?cent|degrees"
@@ -156,6 +172,8 @@ def lacks_quantity(question: str, kept: Sequence[Strip]) -> bool:
         return True
     if _WHEN_ASKED.match(question.strip()):
         return not any(map(_tells_when, near_best(kept, NEAR_SHARE)))
+    if _COUNT_ASKED_ELSE.match(question.strip()):
+        return _tells_sums_alone(near_best(kept, NEAR_SHARE))
     if _QUANTITY_ASKED.match(question.strip()) is None:
         return False
     if _COUNT_ASKED.match(question.strip()):
@@ -165,9 +183,19 @@ def lacks_quantity(question: str, kept: Sequence[Strip]) -> bool:
     return not any(_QUANTITY.search(strip.text) or dates_of(headings_above(strip)) for strip in kept)
 
 
+def _tells_sums_alone(kept: Sequence[Strip]) -> bool:
+    """Whether all figures of strips are of money, days or times: in words there may be others."""
+    told = "\n".join(strip.text for strip in kept)
+    bare = _NO_COUNT.sub(" ", without_dates(_MONEY.sub(" ", told)))
+    return _NUMBER.search(told) is not None and _NUMBER.search(bare) is None
+
+
 def _tells_count(text: str, question: str) -> bool:
-    """Whether a text has a number that is no date, time or one of the question, or a word for one."""
-    bare = _NO_COUNT.sub(" ", without_dates(text))
+    """Whether a text has a number that is no date, time or one of the question, or a word for one.
+
+    Sums of money count nothing, unless units are asked for.
+    """
+    bare = _NO_COUNT.sub(" ", without_dates(text if asks_for_units(question) else _MONEY.sub(" ", text)))
     asked = set(_NUMBER.findall(question))
     return _QUANTITY.search(_NUMBER.sub(lambda n: " " if n[0] in asked else n[0], bare)) is not None
 

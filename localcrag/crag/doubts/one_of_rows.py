@@ -12,9 +12,17 @@ from collections.abc import Sequence
 from localcrag.crag.questions.calendar_dates import month_and_day, months_asked
 from localcrag.crag.questions.query_terms import OPENING_WORDS, terms, terms_asked_for
 from localcrag.crag.questions.question_extent import things_asked_for
+from localcrag.crag.refinement.knowledge_strips import strips
 from localcrag.crag.refinement.strip_context import headings_above, judged_text
 from localcrag.crag.refinement.strip_filter import best_strip
-from localcrag.crag.refinement.strip_kinds import cells_of, first_cell, is_row, named_cell, prose_of
+from localcrag.crag.refinement.strip_kinds import (
+    cells_of,
+    column_names,
+    first_cell,
+    is_row,
+    named_cell,
+    prose_of,
+)
 from localcrag.crag.rows.row_lookup import is_one_of_many, is_one_of_several, tells_no_count
 from localcrag.crag.state import QuestionState
 from localcrag.crag.table_answers.foreign_wording import asks_over_rows
@@ -86,12 +94,15 @@ def goes_over_rows(state: QuestionState, kept: Sequence[Strip]) -> bool:
     """
     best, question = best_strip(kept), state.question
     if best is None or not is_row(best):
-        return best is not None and _are_rows(best) and asks_over_table(question)
+        within = _kinds_within(best) if best is not None else []
+        if within == [BlockKind.ROW] and asks_for_list(question):
+            return True
+        return len(within) > 1 and set(within) == {BlockKind.ROW} and asks_over_table(question)
     if _OF_ALL_ASKED.search(question) or _is_left_out(best, question) or _adds_periods(best, question):
         return True
     if _AVERAGE_ASKED.search(question) and not _AVERAGE_TOLD.search(judged_text(best)):
         return True
-    if _is_for_greatest(question, judged_text(best)) or _lists_rows(best, kept, question):
+    if _is_for_greatest(question, judged_text(best)) or _lists_rows(best, state, kept):
         return True
     over_rows = asks_over_table(question)
     if asks_for_total_of_years(question) or (asks_for_total(question) and _share_year(kept, best, question)):
@@ -160,19 +171,38 @@ def _is_for_greatest(question: str, text: str) -> bool:
     return not terms(asked["word"] or asked["one"]) & terms(text)
 
 
-def _lists_rows(row: Strip, kept: Sequence[Strip], question: str) -> bool:
-    """Whether a question asks for all rows that meet a number, or that have a cell which several have."""
+def _lists_rows(row: Strip, state: QuestionState, kept: Sequence[Strip]) -> bool:
+    """Whether a question asks for all rows that meet something, of which the one that was found may be one.
+
+    It is the only one if the question names it by its first cell, or no other row of its passage, beyond
+    which its table does not go, has the cells that it is named by.
+    """
+    question = state.question
     if not asks_for_list(question):
         return False
-    if asks_for_all(question) or compares_with_number(question):
+    if asks_for_all(question) or compares_with_number(question) or is_one_of_several(question, row, kept):
         return True
-    return is_one_of_several(question, row, kept)
+    is_named = not terms(first_cell(row)[1]).isdisjoint(terms_asked_for(question))
+    return not is_named and _goes_on(row, state)
 
 
-def _are_rows(strip: Strip) -> bool:
-    """Whether a strip is several rows, which a window may be."""
-    within = [b.kind for b in strip.passage.blocks if b.start < strip.end and strip.start < b.end]
-    return len(within) > 1 and set(within) == {BlockKind.ROW}
+def _goes_on(row: Strip, state: QuestionState) -> bool:
+    """Whether other passages that were graded have rows of the table of a row, with most of its columns.
+
+    Of a row that takes up a passage, and may go on in another one, they need not be told by these.
+    """
+    others = (grade.hit.passage for grade in state.grades if grade.hit.passage.id != row.passage.id)
+    same = (passage for passage in others if passage.document == row.passage.document)
+    beside = (strip for passage in same for strip in strips(passage) if is_row(strip))
+    own = {*column_names(row)}
+    if len(row.passage.blocks) == 1:
+        return any(True for _ in beside)
+    return any(2 * len(own.intersection(column_names(each))) > len(own) for each in beside)
+
+
+def _kinds_within(strip: Strip) -> list[BlockKind]:
+    """The kinds of the blocks that a strip is of: several rows, which a window may be, or a part of one."""
+    return [b.kind for b in strip.passage.blocks if b.start < strip.end and strip.start < b.end]
 
 
 def _is_left_out(row: Strip, question: str) -> bool:

@@ -17,6 +17,7 @@ from localcrag.crag.doubts.told_names import name_in_code_elsewhere, names_other
 from localcrag.crag.doubts.told_numbers import is_of_other_month
 from localcrag.crag.doubts.told_others import tells_of_another
 from localcrag.crag.doubts.untold_columns import is_doubted_without_column, is_wide_without_column
+from localcrag.crag.judges.named_settings import is_barely_named
 from localcrag.crag.refinement.stated_defaults import lacks_default
 from localcrag.crag.state import QuestionState
 from localcrag.types import Strip
@@ -38,6 +39,7 @@ def has_doubts(state: QuestionState, kept: Sequence[Strip], shown: Sequence[Stri
         or bool(names_told_elsewhere(question, shown))
         or names_other_row(question, shown, seen)
         or name_in_code_elsewhere(question, shown, seen)
+        or is_barely_named(question, shown)
         or told_in_passing(question, shown)
         or tells_of_another(question, shown)
         or is_wide_without_column(question, shown)

@@ -1,8 +1,8 @@
 """What evidence speaks of without telling it: a thing not explained, a state taken for given.
 
 "Tags that point at blobs are ignored" is about blobs, and does not tell what a blob is. "If the disk is
-encrypted, enter the passphrase" does not tell how to encrypt it. To a judge of relevance both look like
-answers.
+encrypted, enter the passphrase" does not tell how to encrypt it, and "the request is refused" not why. To a
+judge of relevance all look like answers.
 """
 
 from __future__ import annotations
@@ -30,11 +30,24 @@ _GIVEN_STATE = re.compile(
     re.IGNORECASE,
 )
 """A clause that says in which state something is, before what is told of that state."""
+_REASON_ASKED = re.compile(
+    r"\W*(?:(?:and|so|und|et|e|y) )?(?:why|warum|wieso|weshalb|pourquoi|perché|por qué)\b", re.IGNORECASE
+)
+_REASON_TOLD = re.compile(
+    r"\b(?:because|since|as|due|owing|reasons?|cause[ds]?|so|to|in order|for|thanks?|therefore|hence|thus|by"
+    r"|avoid\w*|prevent\w*|otherwise|allow\w*|help\w*|ensur\w*|if|when|after|without|mean[st]?|with"
+    r"|weil|da|denn|damit|wegen|um|zu[mr]?|nach|aufgrund|parce|car|pour|afin|puisque|faute|perché|poiché|per"
+    r"|siccome|porque|para|por|debido|pues)\b|[;:()–—]",
+    re.IGNORECASE,
+)
+"""How a question asks for a reason, and the words with which one may be told."""
+MAX_BARE_WORDS = 12
+"""The most words of a text that tells a fact alone, if none of them is such a word."""
 _WORD = re.compile(r"[^\W\d_]+")
 
 
 def told_in_passing(question: str, kept: Sequence[Strip]) -> bool:
-    """Whether a question asks what a thing is, or how it is done, and the best strips only speak of it.
+    """Whether a question asks what a thing is, how it is done or why, and the best strips only speak of it.
 
     It is not so if the question asks for more, or if there are no strips.
 
@@ -46,10 +59,17 @@ def told_in_passing(question: str, kept: Sequence[Strip]) -> bool:
     if not near:
         return False
     asked = " ".join(question.split())
+    if _REASON_ASKED.match(asked):
+        return not any(map(_may_tell_reason, near))
     if (thing := _THING_ASKED.fullmatch(asked)) is not None:
         return not any(_explains(strip, thing["thing"]) for strip in near)
     action = _ACTION_ASKED.match(asked)
     return action is not None and _is_given(stem(action["verb"].casefold()), near)
+
+
+def _may_tell_reason(strip: Strip) -> bool:
+    """Whether a strip is long, or has a word with which a reason is told."""
+    return len(strip.text.split()) > MAX_BARE_WORDS or _REASON_TOLD.search(strip.text) is not None
 
 
 def _explains(strip: Strip, thing: str) -> bool:

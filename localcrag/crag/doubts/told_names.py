@@ -64,8 +64,9 @@ def names_other_row(question: str, kept: Sequence[Strip], seen: Sequence[Passage
     """Whether the best strip is a row, and a question names another row that was found, not that one.
 
     A row is named by the value of its first column, in whatever letters; a number names none. One of the
-    same table is named by a word of it that nothing about the best strip has, if the name of that has no more
-    words of the question: "spaying a dog" by "Spay bitch", beside "Castration dog".
+    same table, or all that are called the same, is named by a word of it that nothing about the best strip
+    has, if the name of that has no more words of the question: "spaying a dog" by "Spay bitch", beside
+    "Castration dog".
 
     Args:
         question: the question.
@@ -84,7 +85,7 @@ def names_other_row(question: str, kept: Sequence[Strip], seen: Sequence[Passage
     unsaid = {word for word in asked - own if len(word) >= MIN_LETTERS}
     named = [label for label in beside if label & unsaid]
     said = terms(first_cell(best)[1]) & asked
-    return len(named) == 1 and len(named[0] & asked) >= len(said)
+    return len(set(map(frozenset, named))) == 1 and len(named[0] & asked) >= len(said)
 
 
 def _named_rows(passages: Sequence[Passage]) -> Iterator[Strip]:

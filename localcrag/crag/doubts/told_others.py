@@ -14,7 +14,7 @@ from localcrag.crag.questions.calendar_dates import WEEKDAYS
 from localcrag.crag.questions.query_terms import terms
 from localcrag.crag.refinement.strip_context import judged_text
 from localcrag.crag.refinement.strip_filter import best_strip
-from localcrag.crag.refinement.strip_kinds import cells_of, is_row, named_cell
+from localcrag.crag.refinement.strip_kinds import cells_of, first_cell, is_row, named_cell
 from localcrag.crag.table_answers.table_values import FLAGS
 from localcrag.types import Strip
 
@@ -99,6 +99,7 @@ def tells_of_another(question: str, kept: Sequence[Strip]) -> bool:
     told = judged_text(best)
     return (
         _is_of_other_day(question, " ".join(map(judged_text, kept)))
+        or (is_row(best) and _is_row_of_other_day(question, best))
         or _is_of_other_line(question, told)
         or _is_of_other_dimension(question, told)
         or (_NOW_ASKED.search(question) is not None and _is_bound(question, best.text))
@@ -120,6 +121,13 @@ def _is_of_other_day(question: str, told: str) -> bool:
         {_DAYS[each["day"].casefold()] for each in _DAY.finditer(text)} for text in (question, told)
     )
     return bool(asked and found) and asked.isdisjoint(found) and _ANY_DAY.search(told) is None
+
+
+def _is_row_of_other_day(question: str, row: Strip) -> bool:
+    """Whether a row begins with a day of the week, in any form, and a question names another: "Fri"."""
+    asked = {_DAYS[each["day"].casefold()] for each in _DAY.finditer(question)}
+    day = WEEKDAYS.get(first_cell(row)[1].strip(" .").casefold())
+    return bool(asked) and day is not None and day not in asked
 
 
 def _is_of_other_line(question: str, told: str) -> bool:

@@ -14,6 +14,7 @@ from localcrag.calibration.scale import log_odds, sigmoid
 from localcrag.crag.judges.constant_definitions import defined_names
 from localcrag.crag.judges.mail_lookup import named_headers
 from localcrag.crag.judges.manual_entries import named_entries
+from localcrag.crag.judges.named_settings import named_settings
 from localcrag.crag.questions.codes import lacking_codes
 from localcrag.crag.questions.query_terms import figures_asked, figures_of, terms
 from localcrag.crag.refinement.calendar_spans import tells_figure
@@ -127,10 +128,11 @@ def strip_scores(evaluator: Evaluator, question: str, found: Sequence[Strip]) ->
 
     That of a row which is looked up is raised (:mod:`.row_lookup`), above the others of its table, so is the
     header of a mail that is asked about (:mod:`.mail_lookup`), and so is the entry of a manual that is named
-    (:mod:`.manual_entries`), or what gives a name its value (:mod:`.constant_definitions`); those of an
-    earlier mail where a newer one may answer (:mod:`.refinement.earlier_mails`), of other entries than
-    the first or last one that is asked for (:mod:`.refinement.entry_order`), and of a document without the
-    code that is asked about (:mod:`.codes`) are lowered.
+    (:mod:`.manual_entries`), what gives a name its value (:mod:`.constant_definitions`), or the one setting
+    that is named (:mod:`.named_settings`); those of an earlier mail where a newer one may answer
+    (:mod:`.refinement.earlier_mails`), of other entries than the first or last one that is asked for
+    (:mod:`.refinement.entry_order`), and of a document without the code that is asked about (:mod:`.codes`)
+    are lowered.
     """
     rows = looked_up(question, found)
     gains = _gains(question, found, rows)
@@ -161,7 +163,7 @@ def _own_scale(evaluator: Evaluator, question: str, texts: Sequence[str]) -> lis
 def _gains(question: str, found: Sequence[Strip], rows: Mapping[int, float]) -> dict[int, float]:
     """What the log-odds of strips gain, by their index, since they are looked up; ``rows`` that of rows."""
     named = named_headers(question, found) | named_entries(question, found)
-    return dict(rows) | defined_names(question, found) | named
+    return dict(rows) | named_settings(question, found) | defined_names(question, found) | named
 
 
 def _nearest(found: Sequence[tuple[Strip, float]], asked: set[str]) -> list[tuple[Strip, float]]:

@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from localcrag.calibration.scale import log_odds, sigmoid
-from localcrag.crag.questions.query_terms import terms
+from localcrag.crag.questions.calendar_dates import dates_of
+from localcrag.crag.questions.query_terms import stem, terms
 from localcrag.crag.refinement.knowledge_strips import strip_at
 from localcrag.crag.refinement.strip_context import headings_above
 from localcrag.crag.refinement.strip_kinds import is_mail_header
@@ -24,7 +25,7 @@ _REPLIED_TO = re.compile(
     r"|\b(?:From|Von|De|Da): [^\n]+ (?:Subject|Betreff|Objet|Oggetto|Asunto|Assunto): "
 )
 """The heading of an earlier mail that a reply quotes: "… wrote:", or its header."""
-_REPLY_MARK = re.compile(r"\s*(?:Re|Aw|Antw|Sv|Vs|Ref|Rif|Odp)(?:\[\d+\])?:\s*", re.IGNORECASE)
+_REPLY_MARK = re.compile(r"\s*(?:Re|Aw|Antw|Sv|Vs|Ref|Rif|R|Odp)(?:\[\d+\])?:\s*", re.IGNORECASE)
 """What mail programs put before the subject of a reply."""
 _MONEY_ASKED = re.compile(
     r"\b(?:prices?|costs?|fees?|rent|pay|paid|totals?|amount|how much)\b|[€$£]", re.IGNORECASE
@@ -47,11 +48,23 @@ _PROPOSAL_ASKED = re.compile(
 )
 """How a sentence of a mail proposes something ("I would sign if she pays for the door"), and how a question
 asks for what was proposed."""
-_SETTLED_ASKED = re.compile(
-    r"\b(?:final(?:ly)?|agreed?(?: on)?|in the end|eventually|settled|after all|at last|latest|updated)\b",
+_DAY_ASKED = re.compile(
+    r"\b(?:when|(?:what|which) (?:day|date)|until|wann|welche[mnrs]? tag|quand|quel jour|cuándo|qué día"
+    r"|quando|che giorno)\b",
     re.IGNORECASE,
 )
-"""How a question asks for what held in the end."""
+_NUMBER_ASKED = re.compile(
+    r"\b(?:how (?:much|many)|wie ?viele?|combien|cuánt[oa]s?|quant[oaie]|number of)\b", re.IGNORECASE
+)
+_COUNTED = re.compile(r"(?<![\w.,-])\d+(?:[.,]\d+)? (?P<unit>[^\W\d]{2,})")
+"""How a question asks for a day and for a number, and how a sentence tells how many there are of what."""
+_SETTLED_ASKED = re.compile(
+    r"\b(?:final(?:ly)?|agreed?(?: on)?|in the end|eventually|settled|after all|at last|latest|updated"
+    r"|now|actual(?:ly)?|real(?:ly)?|jetzt|nun|wirklich|tatsächlich|endgültig|schließlich|finalement|vraiment"
+    r"|maintenant|finalmente|al final|ahora|realmente|alla fine|adesso|davvero|infine)\b",
+    re.IGNORECASE,
+)
+"""How a question asks for what held in the end: in English, German, French, Spanish, Italian."""
 
 
 def is_of_earlier_mail(strip: Strip) -> bool:
@@ -125,8 +138,8 @@ def with_newer_mails_first(question: str, found: Sequence[Strip], scores: Sequen
     """The probabilities of strips, those of earlier mails lowered where a later mail may answer too.
 
     A strip of the later mail may answer if it is probable enough, and has a word that the question and the
-    earlier strip share, or a sum of money as that has, if one is asked for. What an earlier mail has word for
-    word is quoted from it.
+    earlier strip share, or as that has a sum of money, a day or a number of things, if one is asked for. What
+    an earlier mail has word for word is quoted from it.
     """
     first: dict[tuple[str, str], _Place] = {}
     for strip in sorted(found, key=lambda each: each.start):
@@ -136,11 +149,8 @@ def with_newer_mails_first(question: str, found: Sequence[Strip], scores: Sequen
     if not any(place.quoted or place.replies or place.day for _, _, place in strips):
         return list(scores)
     odds = [log_odds(p) for p in scores]
-    asked, asks_money = terms(question), _MONEY_ASKED.search(question) is not None
+    asked = terms(question)
     distance = SETTLED_LOG_ODDS if _SETTLED_ASKED.search(question) else RIVAL_LOG_ODDS
-
-    def are_sums(one: Strip, other: Strip) -> bool:
-        return asks_money and all(_MONEY_TOLD.search(each.text) for each in (one, other))
 
     def lowered(strip: Strip, p: float, place: _Place) -> float:
         fall = SETTLED_LOG_ODDS if only_proposes(strip, question) else distance
@@ -150,7 +160,19 @@ def with_newer_mails_first(question: str, found: Sequence[Strip], scores: Sequen
             for (rival, _, other), rival_odds in zip(strips, odds, strict=True)
             if rival_odds >= low and place.is_before(other)
         )
-        is_rival = any(named & terms(rival.text) or are_sums(strip, rival) for rival in later)
+        is_rival = any(
+            named & terms(rival.text) or _tell_alike(question, strip.text, rival.text) for rival in later
+        )
         return sigmoid(low) if is_rival else p
 
     return [lowered(*each) for each in strips]
+
+
+def _tell_alike(question: str, one: str, other: str) -> bool:
+    """Whether two texts each tell a sum of money, a day or a number of the same things, as is asked for."""
+    if _MONEY_ASKED.search(question) and _MONEY_TOLD.search(one) and _MONEY_TOLD.search(other):
+        return True
+    if _DAY_ASKED.search(question) and dates_of(one) and dates_of(other):
+        return True
+    units = [{stem(found["unit"].casefold()) for found in _COUNTED.finditer(text)} for text in (one, other)]
+    return _NUMBER_ASKED.search(question) is not None and not units[0].isdisjoint(units[1])

@@ -177,5 +177,13 @@ def section_of(passage: Passage, start: int) -> str:
     return ""
 
 
+def setting_name(text: str) -> str:
+    """The name of the one setting in a text with its comments; "" if it has none, or several beside it."""
+    set_here = [line for line in text.splitlines() if _tells(line)]
+    depth = min(map(_indent, set_here), default=0)
+    names = [_NAME.match(line) for line in set_here if _indent(line) == depth]
+    return names[0]["name"] if len(names) == 1 and names[0] else ""
+
+
 def _indent(line: str) -> int:
     return len(line) - len(line.lstrip())

@@ -75,6 +75,8 @@ def narrowed_to_rows(window: Strip, question: str) -> list[Strip]:
 def without_other_rows(kept: Sequence[Strip], question: str) -> list[Strip]:
     """The strips without those rows of a table that have fewer of the question's terms than another one.
 
+    In another passage that is one which has all of these terms, and more.
+
     If a row has the very date of the question, or holds on it or on its day of the week ("Sundays only"), no
     row without it is kept; nor one that a number of the question is not within the range of, if another one
     has that: "15-21 kg" for 17 kg, or that has not the quantity of the question, as 3000 W is 3 kW.
@@ -87,13 +89,26 @@ def without_other_rows(kept: Sequence[Strip], question: str) -> list[Strip]:
         if is_row(strip) and (not dated or span(strip) in dated):
             rows_by_passage[strip.passage.id].append(strip)
     asked = terms_asked_for(question) | _ordinals(question)
-    nearest = {
-        span(row)
+    found = [
+        row
         for rows in rows_by_passage.values()
         for row in _spelled_as_asked(_nearest(_of_the_range(rows, question), asked), question)
-    }
+    ]
+    nearest = set(map(span, _undominated(found, asked)))
     left = [strip for strip in kept if not is_row(strip) or span(strip) in nearest]
     return _without_done(left) if _NEXT.search(question) else left
+
+
+def _undominated(rows: Sequence[Strip], asked: Set[str]) -> list[Strip]:
+    """The rows without those of which another one of their table has all of the terms asked for, and more."""
+    told = [terms_within(row.text) & asked for row in rows]
+    tables = [(row.passage.document, _columns(row)) for row in rows]
+    known = list(zip(tables, told, strict=True))
+    return [
+        row
+        for row, (table, own) in zip(rows, known, strict=True)
+        if not any(other == table and own < more for other, more in known)
+    ]
 
 
 def _on_weekday(kept: Sequence[Strip], question: str) -> set[tuple[str, int, int]]:

@@ -14,6 +14,12 @@ _LENDING_WORDS = frozenset(word_list("loan loans credit credits mortgage mortgag
 """Words for what a higher rate of interest is better for, and for what it is worse."""
 _MERIT_WORDS = frozenset(word_list("rating score points stars quality satisfaction bewertung punkte"))
 """Words in the name of a column of which more is better."""
+_DURATION_WORDS = frozenset(
+    word_list(
+        "time times duration s sec secs second seconds ms min mins minute minutes h hour hours zeit dauer"
+    )
+)
+"""Words in the name of a column that has how long something takes."""
 
 
 def is_better_high(header: str, names: Iterable[str], values: Sequence[Decimal]) -> bool | None:
@@ -37,6 +43,11 @@ def is_better_high(header: str, names: Iterable[str], values: Sequence[Decimal])
         is_good = bool(named & _MERIT_WORDS)
         is_bad = not is_good and not bad.isdisjoint(map(root, named))
     return None if is_good is is_bad else is_good
+
+
+def takes_time(header: str) -> bool:
+    """Whether a column has how long something takes, by its name: the fastest has the least of it."""
+    return not _words(header.replace("_", " ")).isdisjoint(_DURATION_WORDS)
 
 
 def _words(text: str) -> set[str]:

@@ -74,18 +74,13 @@ class PartialValues(TableNames):
 
         The match is then loose. So is "marked" before any value accounted for, which is certain.
         """
-        codes = {
-            cell.strip(): column
-            for column in self.of_kind(ColumnKind.TEXT)
-            for cell in self.cells(column)
-            if _INITIALS.fullmatch(cell.strip())
-        }
-        for code, column in codes.items():
+        columns_of: dict[str, dict[str, None]] = {}
+        for column in self.of_kind(ColumnKind.TEXT):
+            for code in filter(_INITIALS.fullmatch, set(map(str.strip, self.cells(column)))):
+                columns_of.setdefault(code, {})[column] = None
+        for code, (column, *others) in columns_of.items():
             places = list(self._spelling(code))
-            columns = [
-                each for each in self.of_kind(ColumnKind.TEXT) if code in map(str.strip, self.cells(each))
-            ]
-            if len(places) != 1 or columns != [column] or column in {c.column for c in self.conditions}:
+            if len(places) != 1 or others or column in {c.column for c in self.conditions}:
                 continue
             start, end = places[0], places[0] + len(code)
             if self.denies(range(start, end)):

@@ -31,14 +31,16 @@ def is_running_balance(
     own = [value if isinstance(value, Decimal) else None for value in values]
     amounts = [[value if isinstance(value, Decimal) else Decimal(0) for value in column] for column in others]
     amounts = [*amounts, [Decimal(0)] * len(own)]
-    for came in amounts:
-        for went in amounts:
-            steps = [
-                (after - before, came[at] - went[at])
-                for at, (before, after) in enumerate(pairwise(own), 1)
-                if before is not None and after is not None
-            ]
-            moved = [step for step, amount in steps if step]
-            if came is not went and len(moved) >= MIN_STEPS and all(step == amount for step, amount in steps):
-                return True
-    return False
+    return any(_adds_up(own, came, went) for came in amounts for went in amounts if came is not went)
+
+
+def _adds_up(balance: Sequence[Decimal | None], came: Sequence[Decimal], went: Sequence[Decimal]) -> bool:
+    """Whether each number of a column is the one before it, with what came and without what went."""
+    moved = 0
+    for at, (before, after) in enumerate(pairwise(balance), 1):
+        if before is None or after is None:
+            continue
+        if after - before != came[at] - went[at]:
+            return False
+        moved += after != before
+    return moved >= MIN_STEPS

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from itertools import pairwise
 
-from localcrag.crag.table_answers.column_merit import is_better_high
+from localcrag.crag.table_answers.column_merit import is_better_high, takes_time
 from localcrag.crag.table_answers.money_columns import MoneyColumns, root_set
 from localcrag.crag.table_answers.question_words import ColumnChange
 from localcrag.crag.table_answers.row_products import is_sum
@@ -128,6 +128,7 @@ class TableMeasures(MoneyColumns):
                     raise UnclearError
                 about = asked.about or (self.verb_about() if not column else "")
                 about = about or generic_about(asked.superlative)
+                column = self._paced(column) if about == "speed" else column
                 if not column and about:
                     column = self.column_about(self.quantities, about)
                     self._take_quantity(column, about)
@@ -140,6 +141,20 @@ class TableMeasures(MoneyColumns):
         if not column:
             raise UnclearError
         return column
+
+    def _paced(self, column: str) -> str:
+        """The column for the fastest or the slowest, which is turned round if it has how long things take.
+
+        Without a ``column`` that is said, it is the only one that has that, unless one has a speed.
+        """
+        asked, words = self.question, QUANTITY_WORDS["speed"]
+        timed = [each for each in self.quantities if takes_time(self.table.wording(each))]
+        has_speed = any(words & set(roots(self.table.wording(each))) for each in self.quantities)
+        found = column or (timed[0] if len(timed) == 1 and not has_speed else "")
+        if found in timed:
+            asked.highest = not asked.highest
+            asked.operation = Aggregate.HIGHEST if asked.highest else Aggregate.LOWEST
+        return found
 
     def _total_of_rows(self) -> str:
         """The one column called a total that is proven to be one of its row; "" if there is none."""

@@ -10,6 +10,7 @@ _TOTAL_ASKED = re.compile(
     r"|\bfor the (?:whole|entire) (?:of|year|month|quarter|period)\b"
     r"|\bthe (?:mean|average) [^\W\d]+ [^\W\d]+"
     r"|\ball(?: [^\W\d]+){1,6} together\b|\btogether\W*$"
+    r"|\b(?<!\bthe )(?<!\ba )(?<!\blump )sum(?: in (?:[^\W\d]+|[€$£]))?\W*$"
     r"|\b(?:insgesamt|zusammen|gesamtsumme|summe)\b|\bau total\b|\ben total\b|\bin totale\b",
     re.IGNORECASE,
 )

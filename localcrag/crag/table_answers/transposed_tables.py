@@ -19,18 +19,20 @@ from localcrag.crag.table_answers.table_totals import totals_of
 from localcrag.crag.table_answers.table_values import ColumnKind, column_values, roots
 from localcrag.crag.table_answers.table_vocabulary import PERSONS
 
-MAX_THINGS = 30
-"""The most columns that are taken for things."""
+MAX_THINGS, MAX_PROPERTIES = 30, 300
+"""The most columns that are taken for things, and the most rows that are taken for properties of them."""
 
 
 def transposed(table: ParsedTable, *, by_text: bool = True) -> ParsedTable | None:
     """The table with a row for each of its columns but the first, whose cells name the new columns.
 
     None if the first cells do not tell the rows apart, or a row adds others up, or if there are less than two
-    things. The first column of the new table, with the names of the things, has no name of its own. Cells
-    that are years or other numbers tell rows apart unless ``by_text``.
+    things or very many rows. The first column of the new table, with the names of the things, has no name of
+    its own. Cells that are years or other numbers tell rows apart unless ``by_text``.
     """
     label, *things = table.columns
+    if len(table.rows) > MAX_PROPERTIES:
+        return None
     names = [" ".join(cell.split()) for cell in table.cells(label)]
     are_names = all(names) and len(set(map(str.casefold, names))) == len(names) and "" not in things
     if not are_names or not 1 < len(things) <= MAX_THINGS or totals_of(table).rows:

@@ -10,7 +10,9 @@ import re
 from collections.abc import Set
 from dataclasses import replace
 
+from localcrag.crag.table_answers.column_merit import takes_time
 from localcrag.crag.table_answers.table_values import root, roots, word_list
+from localcrag.crag.table_answers.table_vocabulary import QUANTITY_WORDS
 from localcrag.crag.table_queries.query_doubts import asks_for_rise, has_gains_and_losses
 from localcrag.crag.table_queries.query_table import YEAR_IN_NAME, QueryTable
 from localcrag.crag.table_queries.table_query import ColumnExpression, Condition, TableQuery
@@ -27,6 +29,7 @@ _HEMISPHERE = re.compile(
     re.IGNORECASE,
 )
 _OLD = re.compile(r"\b(?:(?P<old>oldest|eldest)|youngest)\b", re.IGNORECASE)
+_PACE = re.compile(r"\b(?:(?P<slow>slowest)|fastest|quickest)\b", re.IGNORECASE)
 _MOST = re.compile(r"\bmost\b", re.IGNORECASE)
 _AGE = frozenset(map(root, word_list("age ages")))
 _DEATH = frozenset(map(root, word_list("died death deceased dod end ended until")))
@@ -45,7 +48,8 @@ _REVERSED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 def directed(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
     """A query with the ends that the words of a question mean; the query itself if it has them."""
     query = with_compass(with_direction(query, question), table, question)
-    query = with_hemisphere(with_age(query, table, question), table, question)
+    query = with_pace(with_age(query, table, question), table, question)
+    query = with_hemisphere(query, table, question)
     return with_comparison(with_loss(query, table, question), question)
 
 
@@ -91,6 +95,18 @@ def with_age(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
         return replace(query, is_descending=is_old)
     is_beginning = (column.kind == "date" or column.has_years) and not words & _DEATH
     return replace(query, is_descending=not is_old) if is_beginning else query
+
+
+def with_pace(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
+    """A query in which the slowest come first by the time that they take, or last by their speed."""
+    asked = _PACE.findall(question)
+    if len(asked) != 1 or not query.ordering_column or query.key is None or query.key.function:
+        return query
+    header, is_slow = table.columns[query.ordering_column].name, bool(asked[0])
+    if takes_time(header):
+        return replace(query, is_descending=is_slow)
+    has_speed = not QUANTITY_WORDS["speed"].isdisjoint(roots(header))
+    return replace(query, is_descending=not is_slow) if has_speed else query
 
 
 def with_loss(query: TableQuery, table: QueryTable, question: str) -> TableQuery:

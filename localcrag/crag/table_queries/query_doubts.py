@@ -57,6 +57,21 @@ _RISING = frozenset(
     map(stem, word_list("rise rose risen grow grew grown increase increased gain gained climb climbed"))
 )
 """Verbs of what becomes less or more from one year to a later one."""
+_NOTIONS = tuple(
+    frozenset(map(root, word_list(words)))
+    for words in (
+        "revenue turnover umsatz umsätze erlös fatturato ricavi ingresos facturación",
+        "profit profits gain margin gewinn überschuss bénéfice utile guadagno beneficio ganancia",
+    )
+)
+"""Words for what a firm takes in and for what is left of it: sums of money which no other one tells."""
+_DONE_LONGEST = re.compile(
+    r"\b(?:do|does|did|people|they|who|which [\w-]+) "
+    r"(?P<verb>(?!(?:is|are|was|were|has|have|had|got|the)\b)[a-z]{3,}) (?:the )?(?:longest|shortest)\b",
+    re.IGNORECASE,
+)
+_MIN_SHARED = 3
+"""How a question says what is done longest, and how many letters tell its verb."""
 _AND_OTHERS = re.compile(r"\b(?:and so (?:on|forth)|etc|and the like)\b|…|\.\.\.", re.IGNORECASE)
 """How a question ends a list of which it names some."""
 _MARKS = frozenset({"1", "0", "y", "n", "yes", "no", "true", "false"})
@@ -96,6 +111,19 @@ def passes_over_column(query: TableQuery, table: QueryTable, question: str) -> b
         and MIN_ALIKE * len(column.distinct) <= len(column.filled)
         for column in others
     )
+
+
+def ranks_by_another_verb(query: TableQuery, table: QueryTable, question: str) -> bool:
+    """Whether a question says what is done longest or shortest, and a query ranks by something else.
+
+    "Where do people live shortest?" asks for no height. A verb has three letters of the column or its table.
+    """
+    said = _DONE_LONGEST.search(question)
+    if said is None or query.key is None:
+        return False
+    known = {each for name in (*table.names, *query.measured) for each in roots(name)}
+    stem_of_verb = said["verb"].casefold()[:_MIN_SHARED]
+    return not any(each.startswith(stem_of_verb) for each in known)
 
 
 def orders_against_change(query: TableQuery, table: QueryTable, question: str) -> bool:
@@ -163,9 +191,13 @@ def takes_examples_for_all(query: TableQuery, question: str) -> bool:
 def measures_another(query: TableQuery, table: QueryTable, question: str) -> bool:
     """Whether a query measures by a column of numbers that a question does not say, and it says another one.
 
-    "How many died of disease?" is not told by the column "wounds" beside "disease".
+    "How many died of disease?" is not told by the column "wounds" beside "disease", nor the turnover with a
+    customer by the customs value of what it sent.
     """
     asked = {*roots(OF_TABLE.sub(" ", question))}
+    known = {each for name in (*table.names, *query.measured) for each in roots(name)}
+    if query.measured and any(notion & asked and not notion & known for notion in _NOTIONS):
+        return True
     measured = {name for name in query.measured if table.columns[name].is_number}
     unsaid = [name for name in measured if asked.isdisjoint(roots(name))]
     others = (column.name for column in table.columns.values() if column.is_number)
@@ -175,16 +207,18 @@ def measures_another(query: TableQuery, table: QueryTable, question: str) -> boo
 
 
 def is_of_other_things(query: TableQuery, table: QueryTable, question: str, said: SaidValues) -> bool:
-    """Whether a question has no word of a table but those of its own form, and a query measures all its rows.
+    """Whether a question has no word of a table but of its own form, and a query measures or groups all rows.
 
-    "The maximum number of books that a collection can hold" is not the highest of any column.
+    "The maximum number of books that a collection can hold" is not the highest of any column, and "which area
+    has the most docking stations?" asks for no state with airports.
     """
     is_measured = query.targets[0].function not in ("", "COUNT", "SHARE")
     named = {each for name in (*table.names, *table.columns) for each in roots(name)}
     words = {*roots(question)} - _FORM_WORDS
     meant = {each for word in WORD.findall(question.casefold()) for each in _meant_by(word)}
     is_of_all = not (query.conditions or query.group or said.cells or said.parts)
-    return is_measured and is_of_all and named.isdisjoint(words | meant)
+    is_of_groups = bool(query.group) and not (query.conditions or query.period or said.cells)
+    return ((is_measured and is_of_all) or is_of_groups) and named.isdisjoint(words | meant)
 
 
 def pays_nothing_back(query: TableQuery, table: QueryTable, question: str) -> bool:

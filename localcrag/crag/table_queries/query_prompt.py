@@ -22,7 +22,8 @@ def narrowed(table: QueryTable, question: str, said: SaidValues) -> QueryTable:
     """The table with the columns that a question may ask about, in order.
 
     Of columns that are named after years ("2001", "pcgdp2001") those are left out that the question does not
-    say, if it says one of them; of very many columns those that have the fewest words of it.
+    say, if it says one of them; of very many columns those that have the fewest words of it, but not the
+    first one, nor that which names the rows.
     """
     words = set(roots(question))
     unasked = _of_other_years(table.columns, words)
@@ -30,10 +31,10 @@ def narrowed(table: QueryTable, question: str, said: SaidValues) -> QueryTable:
         table = table.with_columns([name for name in table.columns if name not in unasked])
     if len(table.columns) <= MAX_COLUMNS:
         return table
-    first = next(iter(table.columns))
+    always = {next(iter(table.columns)), table.label}
 
     def nearness(name: str) -> tuple[bool, bool, int]:
-        return (name in said.cells or name == first, name in said.parts, len(words & set(roots(name))))
+        return (name in said.cells or name in always, name in said.parts, len(words & set(roots(name))))
 
     ranked = sorted(table.columns, key=nearness, reverse=True)
     kept = set(ranked[:MAX_COLUMNS])

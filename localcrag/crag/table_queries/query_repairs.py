@@ -11,7 +11,7 @@ from localcrag.crag.table_answers.column_merit import is_better_high
 from localcrag.crag.table_answers.parsed_tables import ROW
 from localcrag.crag.table_answers.table_totals import RATES, STATE_WORDS, adds_up_over_days
 from localcrag.crag.table_answers.table_values import UNITS, WORD, root, roots, word_list
-from localcrag.crag.table_answers.table_vocabulary import QUANTITY_WORDS, SUPERLATIVES
+from localcrag.crag.table_answers.table_vocabulary import NAMING_WORDS, QUANTITY_WORDS, SUPERLATIVES
 from localcrag.crag.table_queries.derived_words import cells_of_word
 from localcrag.crag.table_queries.query_directions import directed
 from localcrag.crag.table_queries.query_doubts import (
@@ -21,6 +21,7 @@ from localcrag.crag.table_queries.query_doubts import (
     reads_every_period,
     unnamed_numbers,
 )
+from localcrag.crag.table_queries.query_results import rows_of
 from localcrag.crag.table_queries.query_table import YEAR_IN_NAME, QueryTable
 from localcrag.crag.table_queries.table_query import (
     COMPARING,
@@ -40,6 +41,8 @@ _LEFT_OUT = re.compile(
     re.IGNORECASE,
 )
 """How a question says which rows do not count."""
+_LISTING = re.compile(r"[,;/|]")
+"""What parts the items of a list in a cell."""
 _NAME = re.compile(r"(?<=\w )[A-Z][\w-]+")
 """A word with a capital that does not begin the question."""
 _PERIOD_ASKED = re.compile(r"\b(?:which|what) (?P<period>year|month)\b", re.IGNORECASE)
@@ -77,7 +80,7 @@ def surely_repaired(query: TableQuery, table: QueryTable, question: str) -> Tabl
     """A query with what the words of a question leave no doubt of, however sure the model is of it."""
     query = within_period(with_share(directed(query, table, question), table, question), table, question)
     query = with_summed_groups(without_left_out(query, table, question), table, question)
-    query = with_summed_cells(query, table, question)
+    query = with_filled_names(with_summed_cells(query, table, question), table, question)
     return with_unnamed(with_named_group(query), table)
 
 
@@ -108,6 +111,39 @@ def without_left_out(query: TableQuery, table: QueryTable, question: str) -> Tab
         return query
     kept = tuple(each for each in query.conditions if each.column != found[0].column)
     return replace(query, conditions=(*kept, *found))
+
+
+def with_filled_names(query: TableQuery, table: QueryTable, question: str) -> TableQuery:
+    """A query that lists the names of its rows, and not other texts of them that some of them lack.
+
+    "Which elements are liquid?" asks for no "alternate_names", which few have.
+    """
+    said = query.targets[0].expression
+    if len(query.targets) != 1 or not query.reads_cells or said is None or said.column == table.label:
+        return query
+    own = {*roots(said.column)} - NAMING_WORDS
+    is_asked = bool(own) and not own.isdisjoint(roots(question))
+    label, listed = table.columns[table.label], table.columns[said.column]
+    rows = [] if is_asked or listed.is_ordered else rows_of(query, table)
+    lacks_some = any(not listed.cells[at].strip() and label.cells[at].strip() for at in rows)
+    named = Target("", ColumnExpression(label.name))
+    return replace(query, targets=(named,)) if len(rows) > 1 and lacks_some else query
+
+
+def with_items_of_lists(query: TableQuery, table: QueryTable) -> TableQuery:
+    """A query for the cells that list a value among others, too: "Couscous" and "Couscous, Tagine"."""
+
+    def told(condition: Condition) -> Condition:
+        column = table.columns.get(condition.column)
+        is_text = condition.operator == "=" and condition.are_texts and len(condition.values) == 1
+        if column is None or column.is_ordered or not is_text:
+            return condition
+        value = condition.values[0].casefold()
+        listing = (cell for cell in column.distinct if cell.casefold() != value)
+        is_listed = any(value in map(str.strip, _LISTING.split(cell.casefold())) for cell in listing)
+        return replace(condition, operator="LIKE") if is_listed else condition
+
+    return replace(query, conditions=tuple(map(told, query.conditions)))
 
 
 def within_period(query: TableQuery, table: QueryTable, question: str) -> TableQuery:

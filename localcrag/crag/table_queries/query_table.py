@@ -12,7 +12,7 @@ from functools import cached_property
 from textwrap import shorten
 
 from localcrag.crag.table_answers.parsed_tables import ROW, ParsedRow, ParsedTable
-from localcrag.crag.table_answers.row_labels import NAME_IN_WORDS, ROW_CODE, name_parts
+from localcrag.crag.table_answers.row_labels import NAME_IN_WORDS, NAMING, ROW_CODE, name_parts
 from localcrag.crag.table_answers.table_totals import totals_of
 from localcrag.crag.table_answers.table_values import (
     ColumnKind,
@@ -199,8 +199,9 @@ class QueryTable:
     def label(self) -> str:
         """The name of the column that tells the rows apart: the first of texts that are all different.
 
-        That of the first names of persons, if their last names stand beside them. Without one the first
-        column, if that has dates that are all different, else the first of texts.
+        One that is called a name comes before others; that of the first names of persons, if their last names
+        stand beside them. Without one the first column, if that has dates that are all different, else the
+        first of texts.
         """
         if self.name_parts:
             return self.name_parts[0]
@@ -208,6 +209,7 @@ class QueryTable:
         texts = [column for column in columns if not column.is_ordered]
         days = [column for column in columns[:1] if column.typed.kind is ColumnKind.DATE]
         telling = [column for column in (*texts, *days) if len(column.distinct) == self.size]
+        telling.sort(key=lambda column: not NAMING.fullmatch(column.name))
         return (telling or texts or columns)[0].name
 
 
@@ -241,12 +243,14 @@ def _columns(cells: Mapping[str, tuple[str, ...]]) -> dict[str, QueryColumn]:
 
 def _mostly_read(cells: tuple[str, ...]) -> ColumnValues | None:
     """The values of a column of which most cells are numbers or dates, the others missing; None of others."""
-    filled = [cell for cell in cells if not is_missing(cell)]
-    by_cell = {cell: column_values([cell]).kind for cell in set(filled)}
-    readable = [cell for cell in filled if by_cell[cell] not in (ColumnKind.TEXT, ColumnKind.FLAG)]
-    if len(readable) < max(2, _MIN_READ_SHARE * len(filled)):
-        return None
-    known = set(readable)
+    filled = Counter(cell for cell in cells if not is_missing(cell))
+    least = max(2, _MIN_READ_SHARE * filled.total())
+    left, known = filled.total(), set[str]()
+    for cell, count in filled.items():
+        if column_values([cell]).kind not in (ColumnKind.TEXT, ColumnKind.FLAG):
+            known.add(cell)
+        elif (left := left - count) < least:
+            return None
     found = column_values([cell if cell in known else "" for cell in cells])
     return found if found.kind is not ColumnKind.TEXT else None
 

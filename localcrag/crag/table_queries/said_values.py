@@ -25,6 +25,7 @@ MAX_PER_COLUMN = 4
 """The most cells of a column that a question may say."""
 MAX_PARTS = 2
 """The most words or runs of words of longer cells that a question may say, of one column."""
+_OF_AMOUNT = frozenset(("most", "least", "fewest"))
 MAX_SMALL_FIGURES = 2
 ALWAYS_SAID = ("0", "1")
 """Numbers that need not be said: "free", "without a single slip", and the marks of yes and no."""
@@ -196,9 +197,13 @@ def _plain(words: Sequence[str]) -> str:
 
 
 def _is_empty(words: Sequence[str]) -> bool:
-    """Whether words say nothing: all are stop words ("US" in capitals is none), or single small letters."""
+    """Whether words say nothing: all are stop words ("US" in capitals is none), or single small letters.
+
+    So are those that ask for the most or the least, unless they have a capital: Most is a town.
+    """
     return all(
-        (word.lower() in STOP_WORDS and not (word.isupper() and len(word) > 1))
+        word in _OF_AMOUNT
+        or (word.lower() in STOP_WORDS and not (word.isupper() and len(word) > 1))
         or (len(word) == 1 and word.islower() and word != "x")
         for word in words
     )
