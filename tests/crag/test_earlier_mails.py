@@ -200,3 +200,30 @@ def test_what_a_mail_only_proposes_gives_way_and_is_not_sure(
     assert may_be_outdated(question, [replace(strip, score=0.9)]) is proposes
     [minutes] = strips(passage(first))
     assert not may_be_outdated(question, [replace(minutes, score=0.9)]), "no mail"
+
+
+@pytest.mark.parametrize(
+    ("question", "early", "late", "falls"),
+    [
+        ("Wann kommt der Container?", "Er trifft am 10. März ein.", "Neue Ankunft 14. März.", True),
+        ("When does it come?", "It comes on 10 March.", "Now it is to be 14 March.", True),
+        ("Where does it come to?", "It comes on 10 March.", "Now it is to be 14 March.", False),
+        ("quanti metri?", "Sono 30 metri.", "Portatene 32 metri, per scorta.", True),
+        ("quanti metri?", "Sono 30 metri.", "Costano 32 euro.", False),
+        ("how many boxes?", "There are 612 boxes.", "The list is corrected, 598 boxes.", True),
+    ],
+)
+@pytest.mark.parametrize("reply", ["Re: ", "R: ", "AW: "])
+def test_a_later_day_or_number_counts_more_if_one_is_asked_for(
+    question: str, early: str, late: str, reply: str, *, falls: bool
+) -> None:
+    found = a_thread(early, late, subject=f"{reply}Container")
+    scores = dict(scores_of(question, found, {early: 0.5, late: 0.2}))
+    assert (scores[early] < scores[late]) is falls
+
+
+@pytest.mark.parametrize("word", ["really", "now", "jetzt", "wirklich", "finalement", "davvero", "ahora"])
+def test_what_holds_now_is_what_was_settled(word: str) -> None:
+    early, late = "It comes on 10 March.", "Moved to 14 March."
+    scores = dict(scores_of(f"When does it {word} come?", a_thread(early, late), {early: 0.5, late: 0.04}))
+    assert scores[early] < scores[late]

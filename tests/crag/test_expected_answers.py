@@ -30,6 +30,16 @@ from tests.crag.values import passage, structured
         ("On which day did they pay the invoice?", "Please pay by 17 May. They paid on 9 May.", True),
         ("On which day did they pay the invoice?", "They wanted to pay on 9 May. Please pay soon.", False),
         ("By when do they have to pay the invoice?", "Please pay by 17 May.", False),
+        ("How many grants are there?", "The grant is 1,150 euros.", True),
+        ("How many euros is the grant?", "The grant is 1,150 euros.", False),
+        ("¿Cuántas ayudas hay?", "La ayuda será de 1.150 euros y de 1.480 euros en el resto.", True),
+        ("¿Cuántas ayudas hay?", "Se conceden 12 ayudas de 1.150 euros.", False),
+        ("¿Cuántas ayudas hay?", "Se conceden doce ayudas.", False),
+        ("Quanti euro sono?", "Sono 1.150 euro.", False),
+        ("Quando comincia il cantiere?", "Il preventivo è di Bruno Riva.", True),
+        ("Quando comincia il cantiere?", "Comincia lunedì.", False),
+        ("¿Cuándo empieza la obra?", "La obra es de Bruno Riva, de Madrid.", True),
+        ("¿Cuándo empieza la obra?", "La obra empieza en otoño, después de la feria.", False),
     ],
 )
 def test_a_count_or_a_day(question: str, text: str, lacks: bool) -> None:

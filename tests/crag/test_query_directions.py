@@ -19,6 +19,11 @@ STOPS = QueryTable.of_cells(
     ("Stop", "lat", "lon"),
     [("Bank", "51.51", "-0.08"), ("Barking", "51.54", "0.08"), ("Kew", "51.47", "-0.28")],
 )
+RUNS = QueryTable.of_cells(
+    ("runs",),
+    ("Run", "time_s", "speed", "place"),
+    [("Alp", "61", "9.5", "2"), ("Fen", "70", "8.1", "3"), ("Tor", "58", "9.9", "1")],
+)
 PEOPLE = QueryTable.of_cells(
     ("people",),
     ("Who", "Born", "Age", "Died", "Founded"),
@@ -41,6 +46,11 @@ PEOPLE = QueryTable.of_cells(
         (PEOPLE, "Who was the oldest?", 'ORDER BY "Died" DESC', 'ORDER BY "Died" DESC'),
         (PEOPLE, "Who of the oldest is the youngest?", 'ORDER BY "Age" DESC', 'ORDER BY "Age" DESC'),
         (PEOPLE, "Who is the first?", 'ORDER BY "Age" DESC', 'ORDER BY "Age" DESC'),
+        (RUNS, "Which run was the slowest?", 'ORDER BY "time_s" ASC', 'ORDER BY "time_s" DESC'),
+        (RUNS, "Which run was the fastest?", 'ORDER BY "time_s" DESC', 'ORDER BY "time_s" ASC'),
+        (RUNS, "Which run was the fastest?", 'ORDER BY "speed" ASC', 'ORDER BY "speed" DESC'),
+        (RUNS, "Which run was the slowest?", 'ORDER BY "speed" DESC', 'ORDER BY "speed" ASC'),
+        (RUNS, "Which run was the fastest?", 'ORDER BY "place" ASC', 'ORDER BY "place" ASC'),
         (STOPS, "Which is the southernmost stop?", 'ORDER BY "lat" DESC', 'ORDER BY "lat" ASC'),
     ],
 )

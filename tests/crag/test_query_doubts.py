@@ -12,7 +12,10 @@ from localcrag.crag.table_queries.query_doubts import (
     counts_untold,
     gives_what_it_asks,
     guesses_column,
+    is_of_other_things,
+    measures_another,
     pays_nothing_back,
+    ranks_by_another_verb,
     ranks_rows_of_groups,
     reads_every_row,
 )
@@ -187,3 +190,55 @@ def test_rows_below_a_heading_are_what_their_column_calls_them(
     query, question = parsed_query("SELECT COUNT(*)"), f"How many {counted} came in?"
     assert query is not None
     assert counts_by_heading(query, table, names_of_counted(question)) is doubtful
+
+
+@pytest.mark.parametrize(
+    ("question", "doubtful"),
+    [
+        ("Wie viel Umsatz machen wir mit Alpentex?", True),
+        ("How much profit do we make with Alpentex?", True),
+        ("Wie hoch ist der Zollwert von Alpentex?", False),
+        ("Was haben wir für Alpentex verzollt?", False),
+    ],
+)
+def test_the_turnover_is_told_by_no_other_sum(question: str, *, doubtful: bool) -> None:
+    table = QueryTable.of_cells(("Sendungen",), ("Kunde", "Zollwert"), [("Alpentex", "9"), ("Senn", "8")])
+    query = parsed_query('SELECT SUM("Zollwert") WHERE "Kunde" = \'Alpentex\'')
+    assert query is not None and measures_another(query, table, question) is doubtful
+
+
+@pytest.mark.parametrize(
+    ("question", "columns", "doubtful"),
+    [
+        ("In which country do people live shortest?", ("country", "height"), True),
+        ("In which country do people live longest?", ("country", "life"), True),
+        ("Which animals sleep longest?", ("name", "sleep_total"), False),
+        ("Which country is the shortest?", ("country", "height"), False),
+    ],
+)
+def test_what_is_done_longest_is_ranked_by_a_column_of_that(
+    question: str, columns: tuple[str, str], *, doubtful: bool
+) -> None:
+    table = QueryTable.of_cells(("figures",), columns, [("A", "1"), ("B", "2")])
+    query = parsed_query(f'SELECT "{columns[0]}" ORDER BY "{columns[1]}" ASC LIMIT 1')
+    assert query is not None and ranks_by_another_verb(query, table, question) is doubtful
+
+
+@pytest.mark.parametrize(
+    ("question", "written", "is_other"),
+    [
+        ("Which area has the most docking stations?", 'GROUP BY "subd" ORDER BY COUNT(*) DESC LIMIT 1', True),
+        ("Which area has the most airports?", 'GROUP BY "subd" ORDER BY COUNT(*) DESC LIMIT 1', False),
+        ("Which subd has the most docks?", 'GROUP BY "subd" ORDER BY COUNT(*) DESC LIMIT 1', False),
+        (
+            "Which area has the most docks?",
+            'WHERE "name" LIKE \'x\' GROUP BY "subd" ORDER BY COUNT(*) DESC LIMIT 1',
+            False,
+        ),
+    ],
+)
+def test_groups_of_other_things_are_none(question: str, written: str, *, is_other: bool) -> None:
+    table = QueryTable.of_cells(("airports",), ("name", "subd"), [("Alx", "T"), ("Bex", "T"), ("Cox", "U")])
+    query = parsed_query(f'SELECT "subd" {written}')
+    assert query is not None
+    assert is_of_other_things(query, table, question, said_values(question, table)) is is_other

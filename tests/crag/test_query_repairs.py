@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from localcrag.crag.answering.queried_tables import answered_by, read_query
@@ -368,3 +370,66 @@ def test_the_most_of_what_adds_up_is_that_of_all_rows_of_a_thing(
     meant = surely_repaired(query, whole, question)
     answer = answer_of(meant, result_of(meant, whole), whole)
     assert answer is not None and answer.text.startswith(told)
+
+
+ELEMENTS = [
+    "other: Aqua · phase: Liquid · name: Bromine",
+    "phase: Liquid · name: Mercury",
+    "other: Ferrum · phase: Solid · name: Iron",
+]
+DISHES = [
+    "country: Algeria · dish: Couscous",
+    "country: Mauritania · dish: Thieboudienne, Couscous",
+    "country: Tunisia · dish: Couscous; Kabkabou",
+    "country: Peru · dish: Couscous salad",
+    "country: Oman · dish: Shuwa",
+]
+
+
+def answered(question: str, rows: list[str], written: str) -> tuple[str, bool]:
+    """The value that a model's query gives, and whether it is whole."""
+    [table] = tables_of(passages(rows))
+    read = read_query(ScriptedQueries({"Question": (written, 0.9)}), question, table)
+    assert read is not None
+    found = answered_by(replace(read, is_trusted=True))
+    assert found is not None
+    return found.answer.text.partition("\n")[0], found.is_whole
+
+
+def test_a_value_that_cells_list_among_others_is_found_there_too() -> None:
+    """The query is then what was asked for: it is no repair of a mistake."""
+    written = 'SELECT "country" WHERE "dish" = \'Couscous\''
+    text, is_whole = answered("Which countries have couscous as a dish?", DISHES, written)
+    assert [name in text for name in ("Algeria", "Mauritania", "Tunisia", "Oman")] == [
+        True,
+        True,
+        True,
+        False,
+    ]
+    assert is_whole
+    alone = [DISHES[0], *DISHES[3:]]
+    assert "Peru" not in answered("Which countries have couscous as a dish?", alone, written)[0]
+
+
+def test_rows_are_listed_by_their_names_and_not_by_what_few_of_them_have() -> None:
+    written = 'SELECT "other" WHERE "phase" = \'Liquid\''
+    text, _ = answered("Which elements are liquid?", ELEMENTS, written)
+    assert "Bromine" in text and "Mercury" in text and "Aqua" not in text
+    text, _ = answered("What other words are there for liquid elements?", ELEMENTS, written)
+    assert "Aqua" in text and "Mercury" not in text
+
+
+def test_the_column_called_name_tells_rows_apart_and_is_shown_of_a_wide_table() -> None:
+    columns = ("Source", *(f"c{n}" for n in range(60)), "Name")
+    cells = [(f"http://{n}", *("1" for _ in range(60)), f"Element {n}") for n in "abc"]
+    table = QueryTable.of_cells(("elements",), columns, cells)
+    assert table.label == "Name"
+    question = "Which elements have c7?"
+    shown = narrowed(table, question, said_values(question, table))
+    assert len(shown.columns) < len(table.columns) and {"Source", "Name", "c7"} <= {*shown.columns}
+
+
+def test_the_town_of_most_is_none_of_the_most() -> None:
+    table = QueryTable.of_cells(("towns",), ("Town", "Land"), [("Most", "CZ"), ("Brno", "CZ")])
+    assert said_values("Which land has the most towns?", table).cells == {}
+    assert said_values("In which land is Most?", table).cells == {"Town": ("Most",)}

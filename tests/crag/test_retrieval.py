@@ -17,6 +17,7 @@ from localcrag.crag.retrieval import (
     with_codes,
     with_named_figures,
     with_names,
+    with_other_document,
 )
 from localcrag.events import Event, Reranked, Retrieved, result_of
 from localcrag.filters import parse
@@ -182,6 +183,16 @@ def test_a_code_that_the_question_names_is_among_the_best() -> None:
     assert with_codes(best, found, "The desk shows SNAP CRC, what now?") == [best[0], other]
     assert with_codes(best, found, "The pump shows E15, what now?") == best
     assert with_codes(best, found, "The desk shows E99, what now?") == best
+
+
+def test_one_document_does_not_take_all_places_if_another_was_found_before_the_last() -> None:
+    log = [hit(f"FV2 temperature {n}", 1.0 - n / 10) for n in range(4)]
+    other = replace(hit("crash_c = 0.5", 0.75), passage=passage("crash_c = 0.5", source="/fermenter.toml"))
+    best = log[:3]
+    assert with_other_document(best, [log[0], log[1], other, *log[2:]]) == [log[0], log[1], other]
+    assert with_other_document(best, [*log[:3], other]) == best, "which was found behind all of them"
+    assert with_other_document([log[0], other], [log[0], log[1], other]) == [log[0], other]
+    assert with_other_document(best[:1], [other, *log]) == best[:1], "a single one stays"
 
 
 def test_a_code_that_no_hit_has_is_searched_for() -> None:

@@ -735,3 +735,34 @@ def test_a_row_that_a_question_leaves_out_does_not_answer_it(question: str, doub
 def test_a_row_of_another_month_is_to_be_checked(question: str, row: str, *, is_other: bool) -> None:
     (strip,) = strips(structured((BlockKind.ROW, row)))
     assert is_of_other_month([strip], question) is is_other
+
+
+def test_a_probable_row_has_no_rival() -> None:
+    rows = strips(structured(*((BlockKind.ROW, text) for text in LEAGUE)))
+    first, second, *_ = rows
+    for score, sure in ((0.23, False), (0.22, True)):
+        assert borne_out([replace(first, score=0.45), replace(second, score=score)]) is sure
+
+
+@pytest.mark.parametrize(
+    ("question", "doubtful"),
+    [
+        ("Which clubs are from Kent?", True),
+        ("Which clubs are like Orla?", False),
+        ("Where is the club from Kent?", False),
+    ],
+)
+def test_one_row_of_a_list_is_no_sure_answer_if_its_table_goes_on(question: str, *, doubtful: bool) -> None:
+    world = World({"/a.txt": ""}, scripted("x"))
+    here, beyond = (
+        structured(*((BlockKind.ROW, row) for row in rows), start=start)
+        for rows, start in (
+            (("Club: Orla · Land: Kent", "Club: Tarn · Land: Fife"), 0),
+            (("Club: Corby · Land: Wales",), 90),
+        )
+    )
+    state = QuestionState(world.adapters, world.options, question, question, None)
+    row = replace(strips(here)[0], score=0.9)
+    assert not goes_over_rows(state, [row])
+    state.grades = [Grade(Hit(each, 1.0), Verdict.YES, 0.9) for each in (here, beyond)]
+    assert goes_over_rows(state, [row]) is doubtful

@@ -310,6 +310,8 @@ def test_a_time_that_is_past_is_no_superlative_and_a_total_loss_no_sum() -> None
     assert asks_for_total("Red cards of all the clubs together in the 2025 table?")
     assert not asks_for_total("What did a family pay for the whole season?")
     assert asks_for_total("What is the mean starting salary in the west?")
+    assert asks_for_total("approved travel grants sum in euros?") and asks_for_total("grants sum?")
+    assert not asks_for_total("How high is the sum?") and not asks_for_total("Who gets a lump sum?")
 
 
 RATES = [
@@ -403,4 +405,20 @@ TRAINS = ["Train: T1 · Leaves: 06:12 · Sundays: yes", "Train: T2 · Leaves: 22
     ],
 )
 def test_states_are_told_by_what_a_column_says(question: str, rows: list[str], answer: str | None) -> None:
+    assert value(question, rows) == answer
+
+
+CUES = ["Cue: preset · fade_s: 0", "Cue: farewell · fade_s: 14", "Cue: dawn · fade_s: 9"]
+
+
+@pytest.mark.parametrize(
+    ("question", "rows", "answer"),
+    [
+        ("Which cue fades slowest?", CUES, "14"),
+        ("Which runner was the fastest?", ["Runner: A · Minutes: 61", "Runner: B · Minutes: 58"], "58"),
+        ("Which train is the fastest?", ["Train: A · Speed: 160", "Train: B · Speed: 200"], "200"),
+        ("Which train is the slowest?", ["Train: A · Speed: 160", "Train: B · Speed: 200"], "160"),
+    ],
+)
+def test_the_slowest_takes_longest(question: str, rows: list[str], answer: str) -> None:
     assert value(question, rows) == answer

@@ -27,6 +27,12 @@ from tests.crag.values import passage, structured
         ("How do I encrypt a disk?", "If you want to encrypt it, use init.", False),
         ("How do I encrypt a disk?", "Use init.", False),
         ("Is my disk encrypted?", "If your disk is encrypted, use rescue.", False),
+        ("Why was the request turned down?", "The request of Ivo Petkov is refused.", True),
+        ("Why was the request turned down?", "It is refused because it came too late.", False),
+        ("Warum wurde er abgelehnt?", "Der Antrag wird abgelehnt.", True),
+        ("Warum wurde er abgelehnt?", "Der Antrag wird wegen der Frist abgelehnt.", False),
+        ("Why was it turned down?", f"The request is refused{' at last' * 5}.", False),
+        ("Was it turned down?", "The request of Ivo Petkov is refused.", False),
     ],
 )
 def test_told_in_passing(question: str, text: str, in_passing: bool) -> None:

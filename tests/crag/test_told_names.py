@@ -64,6 +64,8 @@ def test_another_row_of_the_table_is_named_by_a_word_that_only_it_has() -> None:
     )
     both = structured(*((BlockKind.ROW, row) for row in (*rows, "Operation: Spay cat · Price: 139")))
     assert not names_other_row(asked, [replace(strips(both)[0], score=0.6)], [both]), "two have it"
+    same = structured(*((BlockKind.ROW, row) for row in (*rows, "Operation: Spay bitch · Price: 9")))
+    assert names_other_row(asked, [replace(strips(same)[0], score=0.6)], [same]), "two are called so"
 
 
 def test_a_name_in_code_that_stands_elsewhere() -> None:

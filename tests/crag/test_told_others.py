@@ -76,3 +76,11 @@ def test_a_row_that_says_yes_to_what_was_not_done(question: str, paid: str, *, o
 
 def test_no_evidence_is_of_nothing_else() -> None:
     assert not tells_of_another("Who is it?", [])
+
+
+@pytest.mark.parametrize(
+    ("day", "other"), [("Fri", True), ("Sat", False), ("Saturday", False), ("Gala", False)]
+)
+def test_a_row_that_begins_with_another_day_is_of_that(day: str, *, other: bool) -> None:
+    question = "How many seats were sold on Saturday?"
+    assert is_of_another(question, f"Performance: {day} · Seats: 17", kind=BlockKind.ROW) is other

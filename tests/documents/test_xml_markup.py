@@ -227,6 +227,15 @@ def test_what_is_no_text_and_no_data_stays_as_it_is(text: str) -> None:
     assert (found.media_type, found.pages[0].text) == ("text/x-source", text)
 
 
+def test_a_feed_with_a_few_comments_tells_all_in_its_attributes() -> None:
+    players = "".join(f"<player name='P{n}' yds='{n}00' team='Lions of the north'/>" for n in range(9))
+    text = f"<leaders week='1'><!-- generated --><!-- at noon -->{players}</leaders>"
+    found = read("a.xml", text)
+    assert found.media_type == "application/xml" and "name: P3\nplayer.yds: 300" in found.pages[0].text
+    told = f"<leaders week='1'><!-- generated --><!-- {'at noon ' * 9}-->{players}</leaders>"
+    assert read("a.xml", told).media_type == "text/x-source", "many comments, as a file of settings has them"
+
+
 def test_xml_is_known_by_its_declaration_and_pages_of_html_stay_pages() -> None:
     assert format_of("export", b'<?xml version="1.0"?><a/>') is DocumentFormat.XML
     page = b'<?xml version="1.0"?><!DOCTYPE html><html><body>x</body></html>'

@@ -89,7 +89,7 @@ _TO_BE_DONE = re.compile(
 _WORD = re.compile(r"[^\W\d_]+")
 _COUNT_ASKED = re.compile(r"(?:and |so )?how many\b", re.IGNORECASE)
 _COUNT_ASKED_ELSE = re.compile(
-    r"¿?(?:und )?(?:wie ?viele|combien d['’e]|cuánt[oa]s|quant[ie])\b ?(?!euros?\b)", re.IGNORECASE
+    r"¿?(?:und )?(?:wie ?viele|combien d['’e]|cuánt[oa]s|quant[ie])\b(?! ?euros?\b)", re.IGNORECASE
 )
 """How a question begins that counts: in English; in German, French, Spanish, Italian."""
 _NUMBER = re.compile(r"\d+")

@@ -63,7 +63,7 @@ def is_barely_named(question: str, kept: Sequence[Strip]) -> bool:
     if best is None or best.score >= SURE_SETTING or not _is_code(best) or not setting_name(best.text):
         return False
     source = PurePath(best.passage.source).name
-    told = f"{judged_text(best)} {best.passage.title} {source} {section_of(best.passage, best.start)}"
+    told = f"{judged_text(best)} {best.passage.title} {source} {_section(best)}"
     asked = terms_asked_for(question)
     return 2 * len(asked & (terms(told) | _words(told))) < len(asked)
 
@@ -75,10 +75,16 @@ def _named_by(asked: set[str], head: set[str], strip: Strip) -> int:
     """
     if not _is_code(strip) or not (name := setting_name(strip.text)):
         return 0
-    own, above = _words(name), _words(section_of(strip.passage, strip.start))
+    own, above = _words(name), _words(_section(strip))
     said = own & asked
     is_named = bool(said) and (said == own or bool(above & asked))
     return len(said) + len(said & head) + len(above & asked) if is_named else 0
+
+
+def _section(strip: Strip) -> str:
+    """The line above the section of a setting, also if the strip begins with it."""
+    first = strip.text.lstrip().partition("\n")[0]
+    return first if first.startswith("[") else section_of(strip.passage, strip.start)
 
 
 def _is_code(strip: Strip) -> bool:

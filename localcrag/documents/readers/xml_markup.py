@@ -38,8 +38,10 @@ _LANGUAGES = ("{http://www.w3.org/XML/1998/namespace}lang", "lang")
 _LANGUAGE = re.compile(r"[A-Za-z]{2}(?:[-_]\w{2,4})?")
 _COMMENT = re.compile(r"<!--(.*?)-->", re.DOTALL)
 _MARKUP = re.compile(r"<[^<>]*>")
-MAX_COMMENT_SHARE = 0.5
-"""The share of comments in what a file tells from which on it stays as it is."""
+_ATTRIBUTE = re.compile(r"=\s*(?:\"([^\"<]*)\"|'([^'<]*)')")
+MAX_COMMENT_SHARE, MAX_COMMENT_SHARE_OF_DATA = 0.5, 0.1
+"""The share of comments in what a file tells from which on it stays as it is, and the share that they must
+also have beside the values of its attributes, in which feeds have all they tell."""
 _HEADS = frozenset({"head", "title", "heading", "article-title", "headline", "subject"})
 _PARAGRAPHS = frozenset({"p", "para", "simpara", "ab", "l", "line", "blockquote", "disp-quote", "quote"})
 _LISTS = frozenset({"list", "itemizedlist", "orderedlist", "ul", "ol", "def-list", "listbibl", "ref-list"})
@@ -86,8 +88,12 @@ def _is_commented(text: str) -> bool:
     commented = sum(len(comment[1].split()) for comment in found[1:])
     if not commented:
         return False
-    told = len(_MARKUP.sub(" ", _COMMENT.sub(" ", text)).split())
-    return commented > MAX_COMMENT_SHARE * (commented + told)
+    bare = _COMMENT.sub(" ", text)
+    told = commented + len(_MARKUP.sub(" ", bare).split())
+    if commented <= MAX_COMMENT_SHARE * told:
+        return False
+    values = sum(len(value.split()) for found in _ATTRIBUTE.findall(bare) for value in found)
+    return commented > MAX_COMMENT_SHARE_OF_DATA * (told + values)
 
 
 class _Walk:
