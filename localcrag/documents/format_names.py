@@ -31,7 +31,7 @@ _SUFFIXES_OF_FORMAT = {
     DocumentFormat.ASCIIDOC: "adoc asciidoc asc",
     DocumentFormat.LATEX: "tex latex ltx",
     DocumentFormat.SUBTITLES: "srt vtt ass ssa",
-    DocumentFormat.TEXT: "txt text log bib",
+    DocumentFormat.TEXT: "txt text log",
     DocumentFormat.CSV: "csv tsv tab",
     DocumentFormat.JSON: "json geojson jsonld",
     DocumentFormat.JSONL: "jsonl ndjson",
@@ -45,6 +45,7 @@ _SUFFIXES_OF_FORMAT = {
     DocumentFormat.MAIL_FOLDER: "mbox mbx",
     DocumentFormat.CALENDAR: "ics ical",
     DocumentFormat.CONTACTS: "vcf vcard",
+    DocumentFormat.BIBTEX: "bib",
     DocumentFormat.ZIP: "zip",
     DocumentFormat.IMAGE: "png jpg jpeg tif tiff bmp webp",
     DocumentFormat.CODE: (

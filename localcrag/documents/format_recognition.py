@@ -86,6 +86,13 @@ _MAX_ASCIIDOC_PREAMBLE = 16_384
 _MAX_TABLE_START, _MAX_TABBED_SHARE = 16_384, 0.2
 """Bytes that tell a table from settings, and the share of their lines that has a tab at most in these."""
 _CONTENT_LINES_START = re.compile(rb"\s*BEGIN:(?:(VCALENDAR)|VCARD)[ \t]*[\r\n]", re.IGNORECASE)
+_BIBTEX_START = re.compile(
+    rb"(?:\s*+%[^\n]*+\n)*+\s*+@(?:article|book|in(?:book|collection|proceedings)|proceedings|conference"
+    rb"|(?:phd|masters)?thesis|techreport|report|manual|unpublished|online|misc|string|preamble|comment)"
+    rb"[ \t]*+(?:\{|\((?=[^\n),=]*+[,=]))",
+    re.IGNORECASE,
+)
+"""How a bibliography begins, below lines that programs begin with "%"."""
 _MAIL_START = re.compile(rb"[a-z][a-z-]*: ", re.IGNORECASE)
 _MAIL_HEADERS = (b"subject:", b"from:", b"date:")
 _MAIL_FOLDER_START = re.compile(rb"From [^\n]*\n(?=[A-Za-z][A-Za-z-]*:)")
@@ -243,6 +250,8 @@ def _format_of_content(data: bytes) -> DocumentFormat:
         return DocumentFormat.INFO
     if lines := _CONTENT_LINES_START.match(start):
         return DocumentFormat.CALENDAR if lines[1] else DocumentFormat.CONTACTS
+    if _BIBTEX_START.match(start):
+        return DocumentFormat.BIBTEX
     parted = _MAIL_FOLDER_START.match(start)
     first = start[parted.end() :] if parted else start
     if _MAIL_START.match(first) and all(b"\n" + header in b"\n" + first.lower() for header in _MAIL_HEADERS):

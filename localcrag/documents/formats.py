@@ -48,6 +48,7 @@ class DocumentFormat(StrEnum):
     MAIL_FOLDER = "mail folder"
     CALENDAR = "calendar"
     CONTACTS = "contacts"
+    BIBTEX = "BibTeX"
     ZIP = "ZIP"
     IMAGE = "image"
 
@@ -102,6 +103,7 @@ MEDIA_TYPES = {
     DocumentFormat.MAIL_FOLDER: "application/mbox",
     DocumentFormat.CALENDAR: "text/calendar",
     DocumentFormat.CONTACTS: "text/vcard",
+    DocumentFormat.BIBTEX: "text/x-bibtex",
     DocumentFormat.ZIP: "application/zip",
     DocumentFormat.IMAGE: "image/png",
 }

@@ -18,7 +18,7 @@ _ACCENTS = {
 _ACCENT = re.compile(
     r"""\\(?:(['`^"~=.])\s*|([uvHckrd])(?:\s+|(?=\{)))(?:\{\s*\\?([A-Za-z])\s*\}|\\?([A-Za-z]))"""
 )
-_LETTERS = {
+LETTERS = {
     "ss": "ß", "ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ", "o": "ø", "O": "Ø", "aa": "å", "AA": "Å", "l": "ł",
     "L": "Ł", "i": "i", "j": "j", "S": "§", "P": "¶", "pounds": "£", "euro": "€", "texteuro": "€",
     "copyright": "©", "textdegree": "°", "degree": "°", "ldots": "…", "dots": "…", "cdots": "…",
@@ -30,6 +30,7 @@ _LETTERS = {
     "chi": "χ", "psi": "ψ", "omega": "ω", "Delta": "Δ", "Sigma": "Σ", "Omega": "Ω", "sum": "∑", "ast": "*",
     "checkmark": "✓", "textbullet": "•", "quad": " ", "qquad": " ", "percent": "%"
 }  # fmt: skip
+"""The letters and signs that commands without an argument stand for."""
 _LETTER = re.compile(r"\\([A-Za-z]+)(?![A-Za-z])(?:\{\}|[ \t]*\n?[ \t]*(?=\S)|)")
 _WITHOUT_WORDS = re.compile(
     r"[ ~]?\\(?:label|index|vspace|hspace|cite[a-z]*|nocite|includegraphics|bibliography|bibliographystyle"
@@ -61,7 +62,7 @@ _HIDDEN = {
 }
 _SHOWN = {ord(hidden): sign for sign, hidden in _HIDDEN.items()}
 _MATH = re.compile(r"(?<!\\)\$\$?|\\[()]")
-_RAISED = re.compile(r"([_^])\{?\s*(\w+|°)\s*\}?")
+_RAISED = re.compile(r"([_^])\{?\s*(\w+|°)(?:\s*\})?")
 
 
 def hidden_escapes(text: str) -> str:
@@ -73,7 +74,7 @@ def words(text: str, numbers: Mapping[str, str]) -> str:
     """The words of a piece of text in one line; ``numbers`` are those that its references have, by label."""
     text = _ACCENT.sub(_accented, hidden_escapes(" ".join(text.split())))
     text = _AND.sub(", ", text)
-    text = _LETTER.sub(lambda name: _LETTERS.get(name[1], name[0]), text)
+    text = _LETTER.sub(lambda name: LETTERS.get(name[1], name[0]), text)
     text = _SPACE.sub(" ", text)
     for _ in range(_MAX_DEPTH):
         before = text

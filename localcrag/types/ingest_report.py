@@ -47,9 +47,10 @@ class StillReading:
     source: str
 
 
-READING = 32
+READING = 33
 """The number of the way in which documents are read now; those read in an older way are read anew.
 
+33: with the entries of bibliographies as sections with a row each;
 32: with school years as names in headers of several lines, headers of two lines that name the label column
 twice above the same names below each merged cell, and tables without names whose cells semicolons part;
 31: with what an attribute names in the records of XML as their fields;

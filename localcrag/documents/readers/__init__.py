@@ -118,6 +118,10 @@ def _parsed(format_: DocumentFormat, data: bytes, limits: Limits, content_type: 
             from localcrag.documents.readers.calendar_cards import read_calendar
 
             return read_calendar(format_, data, limits, content_type)
+        case DocumentFormat.BIBTEX:
+            from localcrag.documents.readers.bibliography import read_bibliography
+
+            return read_bibliography(data, limits, content_type)
         case _:
             from localcrag.documents.readers.plain_text import read_text
 
