@@ -56,6 +56,10 @@ _MIN_FULL_ROWS = 2
 Group = tuple[int, int]
 
 
+_AMOUNT = re.compile(r"[-+]?(?:[€$£¥]|[A-Z]{3} )? ?\d[\d.,' ]*[.,]\d\d(?: ?(?:[€$£¥]|[^\W\d_]{1,4}\.?))?")
+"""A sum of money, or another number with two decimals and its unit."""
+
+
 @dataclass(frozen=True, slots=True)
 class FoundHeader:
     """The header of a table: rows ``[start, end)`` of those looked at, and the names of the columns."""
@@ -147,7 +151,8 @@ def names_columns(row: GridRow, below: Sequence[GridRow]) -> bool:
     """Whether a row is a header of one line: its cells are names, not values.
 
     Names are all different, none is a number or longer than 100 characters, and more than half of the
-    filled cells of the next row have one. An option of a command above another one is no name. Years and
+    filled cells of the next row have one. An option of a command above another one is no name, nor is an
+    amount above others in its unit ("1.184,60 EUR"). Years and
     dates are names if they count up or down in even steps beside a name that is text, and the next row has
     none in their columns. So is the number before that of the first row, if the rows are counted. Other whole
     numbers beside a name that is text, as those of trains and of rooms, are names if nothing but times or
@@ -164,6 +169,8 @@ def names_columns(row: GridRow, below: Sequence[GridRow]) -> bool:
         return False
     if any(len(name) > _MAX_NAME for name in names) or _are_values_of_one_kind(row, following):
         return False
+    if any(_is_amount_of_column(i, row, below) for i in row.own):
+        return False
     numbers = [i for i, cell in enumerate(row.cells) if _NUMBER.match(cell)]
     if not numbers or are_counted_rows(row, below, numbers):
         return True
@@ -178,6 +185,14 @@ def _are_values_of_one_kind(row: GridRow, following: GridRow) -> bool:
         VALUE.match(cell) and not DATE.match(cell) and _unit(cell) == _unit(below) != ""
         for cell, below in cells
     )
+
+
+def _is_amount_of_column(column: int, row: GridRow, below: Sequence[GridRow]) -> bool:
+    """Whether a cell is a number with decimals and a unit, and so is all that stands below it."""
+    cells = [each.cells[column] for each in (row, *below) if column < len(each.cells)]
+    filled = [cell for cell in cells if cell not in BLANKS]
+    are_amounts = len(filled) > 1 and all(map(_AMOUNT.fullmatch, map(str.strip, filled)))
+    return are_amounts and len({_unit(cell) or cell.strip(" -+0123456789.,") for cell in filled}) == 1
 
 
 def _beside(row: GridRow, following: GridRow) -> list[tuple[int, str]]:

@@ -346,3 +346,19 @@ def test_an_installation_that_lacks_a_part_is_a_reason_to_skip(
     ocr._engine.cache_clear()
     with pytest.raises(UnreadableError, match=r"^rapidocr cannot be loaded: .*a_part_that_is_missing"):
         read_image(image(), Limits())
+
+
+def test_the_amounts_beside_the_items_of_a_bill_are_no_column_of_text() -> None:
+    """They are as wide as one on a narrow bill; no item is the header of the others."""
+    found = [
+        line("Customs office of Singen", 90, 10, 510),
+        line("Reference: AT/C/40/117205", 90, 30, 500),
+        line("Recipient: Kettler & Sons", 90, 50, 540),
+        line("Duty", 90, 90, 170), line("1,184.60 EUR", 560, 88, 780),
+        line("Import turnover tax", 90, 110, 440), line("7,902.15 EUR", 560, 108, 780),
+        line("Charge for delay", 90, 130, 430), line("35.00 EUR", 620, 128, 780),
+        line("Sum", 90, 170, 190), line("9,121.75 EUR", 560, 168, 780),
+    ]  # fmt: skip
+    told = texts(found)
+    assert "Duty: 1,184.60 EUR" in told and "Import turnover tax: 7,902.15 EUR" in told
+    assert "Charge for delay: 35.00 EUR" in told

@@ -691,6 +691,19 @@ def test_days_in_a_row_are_the_header_of_a_roster(days: Sequence[str], *, is_hea
     assert (found is not None and found.names == ["Name", *days]) is is_header
 
 
+@pytest.mark.parametrize(
+    ("rows", "is_header"),
+    [
+        ([["Duty", "1.184,60 EUR"], ["Tax", "7.902,15 EUR"], ["Delay", "35,00 EUR"]], False),
+        ([["Duty", "€ 1,184.60"], ["Tax", "€ 7,902.15"]], False),
+        ([["Duty", "Fee 0.50 EUR"], ["Tax", "7.15 EUR"]], True),
+        ([["Duty", "1,184.60 EUR"], ["Tax", "7.15 kg"]], True),
+    ],
+)
+def test_an_amount_above_others_in_its_unit_is_no_header(rows: list[list[str]], *, is_header: bool) -> None:
+    assert (found_header(list(plain_rows(rows))) is not None) is is_header
+
+
 def test_long_names_that_reach_down_beside_merged_ones_are_a_header_of_two_lines() -> None:
     upper = GridRow(1, ["Type of grave", "Fee for the whole period (€)", "", "Longer"], {1: 2})
     lower = GridRow(2, ["Type of grave", "old part", "woodland", "Longer"], from_above=frozenset({0, 3}))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial, reduce
@@ -22,6 +23,10 @@ _MIN_COLUMN_SHARE = 0.3
 _MIN_NARROW_LINES, _MIN_NARROW_WORDS, _MIN_NARROW_FILL = 8, 3, 0.75
 """What three and more columns have: so many lines at least, of which most have so many words, and fill the
 column to that share. Cells of a table have fewer words, or differ more in width."""
+_FIGURE = re.compile(r"[€$£¥+-]?\s*\d[\d.,:'’/ -]*\s*(?:[€$£¥%]|[^\W\d_]{1,4}\.?)?")
+"""A line that is nothing but a number with its unit, as the amounts beside the items of a bill are."""
+_MAX_FIGURE_SHARE = 0.5
+"""The share of such lines from which on a side is no column of text."""
 _WIDE_MARKS = (("\u3000", "\u303f"), ("\uff00", "\uff60"))
 """Full stops, commas and brackets of Chinese and Japanese."""
 _PARAGRAPH_DISTANCE = 1.4
@@ -157,9 +162,11 @@ def _gaps(ordered: Sequence[RecognisedLine]) -> Iterator[int]:
 
 
 def _fills(side: Sequence[RecognisedLine], width: float) -> bool:
-    """Whether most lines on a side are as wide as those of a column of a page of this width."""
+    """Whether most lines on a side are as wide as those of a column of a page of this width, and are text."""
     usual = median(line.box[2] - line.box[0] for line in side)
-    return len(side) >= _MIN_COLUMN_LINES and usual >= _MIN_COLUMN_SHARE * width
+    figures = sum(_FIGURE.fullmatch(line.text.strip()) is not None for line in side)
+    is_text = figures < _MAX_FIGURE_SHARE * len(side)
+    return is_text and len(side) >= _MIN_COLUMN_LINES and usual >= _MIN_COLUMN_SHARE * width
 
 
 def _are_narrow(side: Sequence[RecognisedLine]) -> bool:
