@@ -199,6 +199,7 @@ def test_rows_below_a_heading_are_what_their_column_calls_them(
         ("How much profit do we make with Alpentex?", True),
         ("Wie hoch ist der Zollwert von Alpentex?", False),
         ("Was haben wir für Alpentex verzollt?", False),
+        ("Wie viele Sendungen hatte Alpentex?", True),
     ],
 )
 def test_the_turnover_is_told_by_no_other_sum(question: str, *, doubtful: bool) -> None:

@@ -32,6 +32,12 @@ from tests.crag.values import passage, structured
         ("Warum wurde er abgelehnt?", "Der Antrag wird abgelehnt.", True),
         ("Warum wurde er abgelehnt?", "Der Antrag wird wegen der Frist abgelehnt.", False),
         ("Why was it turned down?", f"The request is refused{' at last' * 5}.", False),
+        (
+            "Why was Ivo turned down?",
+            "Ann has time because of him. The request of Ivo is refused.",
+            True,
+        ),
+        ("Why was Ivo turned down?", "The request of Ivo is refused. It came too late to be read.", False),
         ("Was it turned down?", "The request of Ivo Petkov is refused.", False),
     ],
 )

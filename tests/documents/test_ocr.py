@@ -23,7 +23,7 @@ from localcrag.documents.readers import ocr
 from localcrag.documents.readers import pdf as reader
 from localcrag.documents.readers.ocr import add_recognised, read_image, scanned_page
 from localcrag.documents.readers.recognised_text import RecognisedLine
-from localcrag.documents.readers.recognised_words import recognised_line
+from localcrag.documents.readers.recognised_words import recognised_line, slope_of
 from localcrag.documents.readers.scan_layout import paragraphs_of
 from localcrag.errors import UnreadableError
 from localcrag.types import BlockKind, Page, WordBox
@@ -362,3 +362,46 @@ def test_the_amounts_beside_the_items_of_a_bill_are_no_column_of_text() -> None:
     told = texts(found)
     assert "Duty: 1,184.60 EUR" in told and "Import turnover tax: 7,902.15 EUR" in told
     assert "Charge for delay: 35.00 EUR" in told
+
+
+def test_the_sum_of_a_bill_is_a_line_of_its_own() -> None:
+    found = [
+        line("Total", 90, 10, 190), line("185.40", 560, 10, 680),
+        line("Paid by card", 90, 24, 300), line("Collected: B. Tate", 310, 24, 670),
+        line("on the day after the show", 90, 38, 560),
+    ]  # fmt: skip
+    assert texts(found) == ["Total 185.40\nPaid by card Collected: B. Tate on the day after the show"]
+
+
+def askew(left: float, top: float, right: float, slope: float) -> list[tuple[float, float]]:
+    """The corners of a line of a page that lies askew."""
+    return [(x, y + slope * x) for x, y in corners(left, top, right, top + 10)]
+
+
+@pytest.mark.parametrize(("slope", "found"), [(0.03, 0.03), (-0.03, -0.03), (0.002, 0.0), (0.3, 0.0)])
+def test_the_slope_of_a_page_is_that_of_its_long_lines(slope: float, found: float) -> None:
+    lines = [askew(0, top, 400, slope) for top in (0, 20, 40)]
+    short = [askew(0, 60, 8, 0.5)]
+    assert slope_of([*lines, *short]) == pytest.approx(found)
+    assert slope_of(short) == slope_of([]) == 0.0
+
+
+def test_lines_of_a_page_that_lies_askew_stand_beside_one_another() -> None:
+    """The right end of the page is a line lower than its left; the words stay where they are on it."""
+    told = [
+        ("Item", 0, 40),
+        ("Price", 500, 560),
+        ("Tea", 0, 30),
+        ("2.10", 500, 540),
+        ("Milk", 0, 40),
+        ("0.90", 500, 540),
+    ]
+    boxes = [askew(left, 14 * (at // 2), right, 0.03) for at, (_, left, right) in enumerate(told)]
+    slope = slope_of([askew(0, 0, 400, 0.03)])
+    for fall, read in ((slope, ["Item: Tea · Price: 2.10", "Item: Milk · Price: 0.90"]), (0.0, None)):
+        found = [
+            recognised_line(text, box, (), (600, 100), fall)
+            for (text, *_), box in zip(told, boxes, strict=True)
+        ]
+        assert (texts(found) == read) is (fall > 0)
+        assert found[1].words[0].top > found[0].words[0].top, "on the picture"

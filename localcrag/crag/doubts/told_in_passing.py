@@ -8,10 +8,10 @@ judge of relevance all look like answers.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from localcrag.crag.doubts.expected_answers import NEAR_SHARE
-from localcrag.crag.questions.query_terms import stem
+from localcrag.crag.questions.query_terms import stem, terms
 from localcrag.crag.refinement.strip_context import block_index, headings_above, lead_in
 from localcrag.crag.refinement.strip_filter import near_best
 from localcrag.types import Strip
@@ -41,6 +41,7 @@ _REASON_TOLD = re.compile(
     re.IGNORECASE,
 )
 """How a question asks for a reason, and the words with which one may be told."""
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 MAX_BARE_WORDS = 12
 """The most words of a text that tells a fact alone, if none of them is such a word."""
 _WORD = re.compile(r"[^\W\d_]+")
@@ -60,16 +61,23 @@ def told_in_passing(question: str, kept: Sequence[Strip]) -> bool:
         return False
     asked = " ".join(question.split())
     if _REASON_ASKED.match(asked):
-        return not any(map(_may_tell_reason, near))
+        return not any(_may_tell_reason(strip, terms(question)) for strip in near)
     if (thing := _THING_ASKED.fullmatch(asked)) is not None:
         return not any(_explains(strip, thing["thing"]) for strip in near)
     action = _ACTION_ASKED.match(asked)
     return action is not None and _is_given(stem(action["verb"].casefold()), near)
 
 
-def _may_tell_reason(strip: Strip) -> bool:
-    """Whether a strip is long, or has a word with which a reason is told."""
-    return len(strip.text.split()) > MAX_BARE_WORDS or _REASON_TOLD.search(strip.text) is not None
+def _may_tell_reason(strip: Strip, asked: Set[str]) -> bool:
+    """Whether a strip may tell a reason: its sentences with most of the terms asked for, or the next ones.
+
+    They do if one is long, or has a word with which a reason is told.
+    """
+    sentences = [each.strip() for each in _SENTENCE_END.split(strip.text) if each.strip()]
+    shared = [len(asked & terms(each)) for each in sentences]
+    nearest = [at for at, count in enumerate(shared) if count == max(shared)]
+    told = (sentences[at] for first in nearest for at in range(first, min(first + 2, len(sentences))))
+    return any(len(each.split()) > MAX_BARE_WORDS or _REASON_TOLD.search(each) for each in told)
 
 
 def _explains(strip: Strip, thing: str) -> bool:

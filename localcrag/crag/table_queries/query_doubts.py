@@ -72,6 +72,8 @@ _DONE_LONGEST = re.compile(
 )
 _MIN_SHARED = 3
 """How a question says what is done longest, and how many letters tell its verb."""
+_COUNTED_ELSE = re.compile(r"\W*(?:wie ?viele|combien d['’e]|cuánt[oa]s|quant[ie])\b", re.IGNORECASE)
+"""How a question counts things in German, French, Spanish and Italian."""
 _AND_OTHERS = re.compile(r"\b(?:and so (?:on|forth)|etc|and the like)\b|…|\.\.\.", re.IGNORECASE)
 """How a question ends a list of which it names some."""
 _MARKS = frozenset({"1", "0", "y", "n", "yes", "no", "true", "false"})
@@ -192,7 +194,7 @@ def measures_another(query: TableQuery, table: QueryTable, question: str) -> boo
     """Whether a query measures by a column of numbers that a question does not say, and it says another one.
 
     "How many died of disease?" is not told by the column "wounds" beside "disease", nor the turnover with a
-    customer by the customs value of what it sent.
+    customer by the customs value of what it sent. "¿Cuántas ayudas hay?" asks for no sum of points.
     """
     asked = {*roots(OF_TABLE.sub(" ", question))}
     known = {each for name in (*table.names, *query.measured) for each in roots(name)}
@@ -200,6 +202,8 @@ def measures_another(query: TableQuery, table: QueryTable, question: str) -> boo
         return True
     measured = {name for name in query.measured if table.columns[name].is_number}
     unsaid = [name for name in measured if asked.isdisjoint(roots(name))]
+    if unsaid and _COUNTED_ELSE.match(question) and query.targets[0].function not in ("", "COUNT"):
+        return True
     others = (column.name for column in table.columns.values() if column.is_number)
     return bool(unsaid) and any(
         name not in query.columns and (words := {*roots(name)}) and words <= asked for name in others

@@ -20,7 +20,7 @@ from localcrag.documents.block_text import BlockText
 from localcrag.documents.extracted import ExtractedText, Limits
 from localcrag.documents.format_names import IMAGE_NEEDS_OCR, OCR_HINT, can_recognise
 from localcrag.documents.readers.recognised_text import RecognisedLine
-from localcrag.documents.readers.recognised_words import recognised_line
+from localcrag.documents.readers.recognised_words import recognised_line, slope_of
 from localcrag.documents.readers.scan_layout import paragraphs_of
 from localcrag.errors import UnreadableError
 from localcrag.isolation.isolated_program import allow_more_time
@@ -98,8 +98,9 @@ def recognised(image: Image) -> list[RecognisedLine]:
         return []
     lines = len(found.txts)
     pieces = found.word_results if len(found.word_results) == lines else [()] * lines
+    slope = slope_of(found.boxes)
     return [
-        recognised_line(text, corners, words, upright.size)
+        recognised_line(text, corners, words, upright.size, slope)
         for text, corners, words in zip(found.txts, found.boxes, pieces, strict=True)
         if text.strip()
     ]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from statistics import median
 from typing import Any, NamedTuple
 
 from localcrag.documents.extracted import clean
@@ -21,6 +22,10 @@ _SLACK_SHARE = 0.2
 """The share of the height of a box that lies above its letters, and as much of it below them."""
 _WORD = re.compile(rf"{UNSPACED.pattern.removesuffix('+')}|(?:(?!{UNSPACED.pattern})\S)+")
 """A word, or one character of a script without spaces."""
+_MIN_LENGTH = 3.0
+"""The length of a line by which a slope is measured, in multiples of its height."""
+_MIN_SLOPE, _MAX_SLOPE = 0.003, 0.18
+"""The slopes between which a page was laid askew on the scanner: from a sixth of a degree to ten degrees."""
 
 
 class _Piece(NamedTuple):
@@ -34,21 +39,36 @@ class _Piece(NamedTuple):
     bottom: float
 
 
+def slope_of(boxes: Sequence[Corners]) -> float:
+    """By how much the lines of a page fall on their way to the right, in pixels per pixel; 0 if hardly.
+
+    Parameters:
+        boxes: the corners of the boxes of the lines, each from the upper left one clockwise.
+    """
+    slopes = []
+    for (left, top), (right, right_top), _, (_, bottom) in boxes:
+        if right - left >= _MIN_LENGTH * max(1.0, bottom - top):
+            slopes.append(float(right_top - top) / float(right - left))
+    slope = median(slopes) if slopes else 0.0
+    return slope if _MIN_SLOPE <= abs(slope) <= _MAX_SLOPE else 0.0
+
+
 def recognised_line(
-    text: str, corners: Corners, words: Sequence[Any], size: tuple[int, int]
+    text: str, corners: Corners, words: Sequence[Any], size: tuple[int, int], slope: float = 0.0
 ) -> RecognisedLine:
-    """A line with the boxes of its words.
+    """A line with the boxes of its words, which are those on the picture; its own is that on a straight page.
 
     Parameters:
         text: the line as it was recognised.
         corners: those of its box.
         words: its pieces as rapidocr gives them: text, score and corners.
         size: the width and the height of the picture, in pixels.
+        slope: by how much the lines of the page fall (:func:`slope_of`).
     """
     text = " ".join(clean(text).split())
-    box = _bounds(corners)
-    pieces = _pieces_of(text, words) or list(_even_pieces(text, box))
-    return RecognisedLine(text, box, tuple(_word_boxes(text, pieces, size)))
+    pieces = _pieces_of(text, words) or list(_even_pieces(text, _bounds(corners)))
+    straight = [(x + slope * y, y - slope * x) for x, y in corners]
+    return RecognisedLine(text, _bounds(straight), tuple(_word_boxes(text, pieces, size)))
 
 
 def _pieces_of(text: str, words: Sequence[Any]) -> list[_Piece]:

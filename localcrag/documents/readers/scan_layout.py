@@ -33,6 +33,8 @@ _PARAGRAPH_DISTANCE = 1.4
 """The distance to the next line that ends a paragraph, in multiples of the usual one."""
 _USUAL_QUANTILE = 4
 """The usual distance of lines is that below which one of so many lies: a letter has more gaps than lines."""
+_GAP = 1.5
+"""How far apart lines beside one another are that are no text that goes on, in multiples of their height."""
 _ROOM = 2.0
 """A line ends on purpose if so many times the first word of the next one had room behind it."""
 
@@ -69,11 +71,22 @@ def _paragraphs(rows: Sequence[Sequence[RecognisedLine]]) -> list[RecognisedText
 
 
 def _ends_on_purpose(above: Sequence[RecognisedLine], row: Sequence[RecognisedLine], right: float) -> bool:
-    """Whether the first word of a row would have had room on the line above, up to the edge ``right``."""
+    """Whether the first word of a row would have had room on the line above, up to the edge ``right``.
+
+    So do rows of a bill, of which the amount stands far from the item.
+    """
+    if _has_gap(above) or _has_gap(row):
+        return True
     first = min(row, key=lambda line: line.box[0])
     share = (len(first.text.split()[0]) + 1) / len(first.text)
     word = share * (first.box[2] - first.box[0])
     return right - max(line.box[2] for line in above) > _ROOM * word
+
+
+def _has_gap(row: Sequence[RecognisedLine]) -> bool:
+    """Whether lines that stand beside one another are further apart than words are."""
+    ordered = sorted(row, key=lambda line: line.box[0])
+    return any(right.box[0] - left.box[2] > _GAP * left.height for left, right in pairwise(ordered))
 
 
 def _joined(text: RecognisedText, following: RecognisedText) -> RecognisedText:
