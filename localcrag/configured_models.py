@@ -137,12 +137,26 @@ class ConfiguredModels:
 
         Raises ModelNotFound for a name that is not that of such an adapter, ModelFileError.
         """
+        return next(iter(self._installed_queries), None)
+
+    @cached_property
+    def other_queries(self) -> ModelEntry | None:
+        """The adapter of a smaller base, which is asked for its word where the first is not sure.
+
+        None without a second one, or if an adapter was named. Raises ModelNotFound, ModelFileError.
+        """
+        is_any = self.settings.queries == ANY_QUERIES
+        return next(iter(self._installed_queries[1:]), None) if is_any else None
+
+    @cached_property
+    def _installed_queries(self) -> list[ModelEntry]:
+        """The adapters that were asked for and whose base is installed, that of the largest base first."""
         from localcrag.llm.model_entry import Role
         from localcrag.llm.registry import Registry
 
         wanted = self.settings.queries
         if wanted == NO_QUERIES:
-            return None
+            return []
         entries = {entry.name: entry for entry in Registry(self.home).entries()}
         known = [entry for entry in entries.values() if entry.role is Role.QUERIES]
         named = [entry for entry in known if wanted in (ANY_QUERIES, entry.name)]
@@ -151,7 +165,7 @@ class ConfiguredModels:
                 f"there is no adapter {wanted!r} that reads questions over tables",
                 hint=f"model.queries is one of {', '.join(each.name for each in known)}, auto, or none",
             )
-        return next((e for e in named if (base := entries.get(e.base)) and base.installed), None)
+        return [e for e in named if (base := entries.get(e.base)) and base.installed]
 
     @cached_property
     def query_scale(self) -> Scale | None:

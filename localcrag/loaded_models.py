@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, fields
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,10 +33,6 @@ if TYPE_CHECKING:
 
 GRADERS_WITHOUT_EVALUATOR = (GraderKind.YESNO, GraderKind.RUBRIC)
 """The graders that use only the language model."""
-
-
-QUERY_CONTEXT_TOKENS = 2048
-"""The window of the model that writes queries over tables: a table of many columns, and a question."""
 
 
 @dataclass(frozen=True)
@@ -131,25 +127,18 @@ class LoadedModels(ConfiguredModels):
 
     @cached_property
     def query_model(self) -> LlamaCppModel | None:
-        """The model that writes queries over tables: a base with an adapter for that.
+        """The model that writes queries over tables, or None. Raises ModelNotFound, ModelFileError."""
+        from localcrag.llm.query_writers import writer_of_queries
 
-        None if there is none, or its base is not installed. The base is found when it is first used, since it
-        may have to be put together. Raises ModelNotFound, ModelFileError.
-        """
-        from localcrag.llm.language_model import LlamaCppModel
-        from localcrag.llm.model_entry import existing_file
-        from localcrag.llm.registry import Registry
+        return writer_of_queries(self.queries, self.home, self.settings) if self.queries else None
 
-        if self.queries is None:
-            return None
-        return LlamaCppModel(
-            partial(Registry(self.home).resolve, self.queries.base),
-            adapter=existing_file(self.queries),
-            base_sha256=self.queries.base_sha256,
-            context=QUERY_CONTEXT_TOKENS,
-            threads=self.settings.threads or None,
-            gpu_layers=self.settings.gpu_layers,
-        )
+    @cached_property
+    def other_query_model(self) -> LlamaCppModel | None:
+        """The smaller model for such queries, if there are two. Raises ModelNotFound, ModelFileError."""
+        from localcrag.llm.query_writers import writer_of_queries
+
+        other = self.other_queries
+        return writer_of_queries(other, self.home, self.settings) if other else None
 
     @cached_property
     def evaluator(self) -> GgufEvaluator | MultilingualEvaluator | EvaluatorByLanguage | None:
@@ -351,7 +340,8 @@ class LoadedModels(ConfiguredModels):
 
     def close(self) -> None:
         """Free the memory of the language model and the evaluator; the next use loads them again."""
-        for model in (vars(self).get(name) for name in ("language", "query_model", "evaluator", "embedder")):
+        names = ("language", "query_model", "other_query_model", "evaluator", "embedder")
+        for model in map(vars(self).get, names):
             if model is not None and hasattr(model, "close"):
                 model.close()
 

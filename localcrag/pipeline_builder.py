@@ -126,6 +126,7 @@ class PipelineBuilder:
             strip_judge=self._strip_judge(evaluator),
             query_model=models.query_model if self.settings.loop.tables else None,
             query_scale=models.query_scale,
+            other_query_model=models.other_query_model if self.settings.loop.tables else None,
             reads_all_languages=models.reads_all_languages,
         )
 

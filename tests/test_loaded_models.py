@@ -180,6 +180,7 @@ def test_questions_over_tables_are_read_by_the_first_adapter_whose_base_is_insta
     assert (tmp_path / "home/cache/models").is_dir()
     assert chosen("of-tiny").queries == found.queries
     assert found.query_scale is None and not found.reads_all_languages
+    assert found.other_queries is None and found.other_query_model is None, "there is no second one"
     fitted = {QUERIES_SCALE_KEY: (0.5, 1.0)}
     about = About("tiny", "", languages=("en", "de"), measured=fitted)
     write_adapter(
@@ -191,6 +192,21 @@ def test_questions_over_tables_are_read_by_the_first_adapter_whose_base_is_insta
     with pytest.raises(ModelNotFound, match="there is no adapter 'mine' that reads questions") as caught:
         _ = chosen("mine").queries
     assert "of-large, of-tiny, auto, or none" in caught.value.hint
+
+
+def test_a_second_adapter_confirms_the_first_unless_one_was_named(
+    carried: PackagedModel, tmp_path: Path
+) -> None:
+    carried.list(table_of("large", NAME, carried.folder), table_of("small", NAME, carried.folder))
+    found = LoadedModels(ModelSettings(), tmp_path / "home")
+    assert found.queries and found.other_queries
+    assert (found.queries.name, found.other_queries.name) == ("large", "small")
+    model = found.other_query_model
+    assert model
+    with model:
+        assert model.name == "tiny base" and model.adapter_info
+    named = LoadedModels(ModelSettings(queries="large"), tmp_path / "home")
+    assert named.queries == found.queries and named.other_query_model is None
 
 
 @pytest.fixture

@@ -68,7 +68,8 @@ class Adapters:
 
     ``split`` cuts a fetched page into passages. ``strip_judge`` judges strips in place of the evaluator, and
     ``query_model`` writes queries over tables, in English only unless it ``reads_all_languages``;
-    ``query_scale`` makes its probabilities those of being right.
+    ``query_scale`` makes its probabilities those of being right. Where it is not sure,
+    ``other_query_model``, which reads English, may confirm it.
     """
 
     store: PassageReader
@@ -80,13 +81,14 @@ class Adapters:
     strip_judge: FusedStrips | None = None
     query_model: QueryModel | None = None
     query_scale: Scale | None = None
+    other_query_model: QueryModel | None = None
     reads_all_languages: bool = False
     web: WebSearch | None = None
     fetcher: PageFetcher | None = None
 
     def tokens(self) -> Tokens:
         """The tokens that the models have read and written since they were loaded."""
-        others = (self.evaluator, self.query_model)
+        others = (self.evaluator, self.query_model, self.other_query_model)
         return sum((model.tokens for model in others if model), start=self.model.tokens)
 
 

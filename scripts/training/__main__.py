@@ -281,7 +281,7 @@ def _measure(chosen: argparse.Namespace) -> None:
 
 def _measure_tables(chosen: argparse.Namespace) -> None:
     """Measure an adapter for questions over tables on the tables held out from training."""
-    from localcrag.loaded_models import QUERY_CONTEXT_TOKENS
+    from localcrag.llm.query_writers import QUERY_CONTEXT_TOKENS
 
     from . import bars, table_measure
     from .base_model import base_of

@@ -10,7 +10,7 @@ import pytest
 
 from localcrag.calibration.scale import Scale
 from localcrag.crag.answering.presumed_tables import presumed
-from localcrag.crag.answering.unsure_tables import compute_unsure, confirmed
+from localcrag.crag.answering.unsure_tables import AGREED, compute_unsure, confirmed
 from localcrag.crag.refinement.knowledge_strips import strip_at
 from localcrag.crag.state import QuestionState
 from localcrag.events import Degraded
@@ -328,3 +328,34 @@ def test_all_rows_of_a_sure_query_are_told_though_one_is_asked_for(
     _, found = drained(compute_unsure(state, kept))
     assert (found is None) is (told is None)
     assert found is None or found[0].text.startswith(told or "")
+
+
+@pytest.mark.parametrize(
+    ("question", "first", "other", "sure"),
+    [
+        pytest.param(WEARY, (MOST_SLEEP, 0.5), (MOST_SLEEP, 0.3), True, id="they agree"),
+        pytest.param(
+            WEARY, (MOST_SLEEP, 0.35), (MOST_SLEEP, 0.9), False, id="they agree, the first unlikely"
+        ),
+        pytest.param(WEARY, (MOST_SLEEP, 0.5), (IN_TREES, 0.9), False, id="the other gives another answer"),
+        pytest.param(WEARY, (MOST_SLEEP, 0.5), ("NONE", 0.9), False, id="the other gives none"),
+        pytest.param(WEARY, (MOST_SLEEP, 0.5), None, False, id="there is no other"),
+        pytest.param(OF_GREY, (OF_NAME, 0.8), (OF_NAME, 0.8), True, id="they look up the same"),
+        pytest.param(
+            "Welches Tier ist am müdesten?",
+            (MOST_SLEEP, 0.5),
+            (MOST_SLEEP, 0.5),
+            False,
+            id="it reads no German",
+        ),
+    ],
+)
+def test_a_query_that_is_likely_is_sure_if_a_smaller_model_gives_the_same(
+    question: str, first: tuple[str, float], other: tuple[str, float] | None, *, sure: bool
+) -> None:
+    state, rows = asked(question, first)
+    model = ScriptedQueries({"Question": other}) if other else None
+    state.adapters = replace(state.adapters, other_query_model=model, reads_all_languages=True)
+    _, found = drained(compute_unsure(state, rows))
+    assert found is not None and found[1] is sure
+    assert bool(model and model.prompts) is bool(other and first[1] >= AGREED and "Welches" not in question)

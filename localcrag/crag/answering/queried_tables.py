@@ -88,13 +88,14 @@ class QueriedTable:
     """A query over a table, what it gives, and the probability that the model gives it.
 
     ``is_whole`` says that the model's own query passes over no cell or column of the table that the question
-    says.
+    says; ``table`` is the table that it was read over.
     """
 
     query: TableQuery
     answer: ComputedAnswer
     probability: float
     is_whole: bool = True
+    table: ParsedTable | None = None
 
 
 def queried(state: QuestionState, model: QueryModel, kept: Sequence[Strip]) -> QueriedTable | None:
@@ -121,6 +122,13 @@ def queried(state: QuestionState, model: QueryModel, kept: Sequence[Strip]) -> Q
     return best
 
 
+def is_read_alike(model: QueryModel, question: str, read: QueriedTable) -> bool:
+    """Whether another model's query over the same table gives the same answer."""
+    other = read_query(model, question, read.table) if read.table is not None else None
+    answered = answered_by(other) if other is not None else None
+    return answered is not None and answered.answer.text == read.answer.text
+
+
 def _likeliest(state: QuestionState, model: QueryModel, tables: Iterable[ParsedTable]) -> QueriedTable | None:
     """What the likeliest query over some tables gives, of which none is read behind a likely one."""
     best: QueriedTable | None = None
@@ -136,7 +144,7 @@ def _likeliest(state: QuestionState, model: QueryModel, tables: Iterable[ParsedT
         if is_over_rows and is_lookup(answered.query) and not is_list and answered.probability < LIKELY:
             continue
         if best is None or _weight(answered) > _weight(best):
-            best = answered
+            best = replace(answered, table=table)
         if best.probability >= LIKELY:
             break
     return best

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from localcrag.crag.answering.aggregation import adds_one_row, has_rows
 from localcrag.crag.answering.computed_rows import MAX_NAMED_ROWS
 from localcrag.crag.answering.presumed_tables import presumed
-from localcrag.crag.answering.queried_tables import QueriedTable, queried
+from localcrag.crag.answering.queried_tables import QueriedTable, is_read_alike, queried
 from localcrag.crag.answering.query_answers import is_lookup, lists_rows
 from localcrag.crag.doubts.expected_answers import asks_for_units
 from localcrag.crag.doubts.one_of_rows import COUNT_ASKED, asks_over_table
@@ -55,6 +55,9 @@ ALIKE_SHARE = 0.5
 """The share of the probability of the best strip from which on another row may be the one that is meant."""
 OVERRULING = 0.65
 """The least probability of a query that is shown in the place of what rules computed with words left out."""
+AGREED = 0.4
+"""The least probability of a query that is sure if another model's query gives the same answer. Of 13 such
+over six collections of real and made files all were right, of 21 where the answers differ 10."""
 _WHICH_ASKED = re.compile(
     r"\W*(?:(?:and|in|on|at|for|of) )?(?:which|who|welche[rsmn]?|quel(?:le)?)\b", re.IGNORECASE
 )
@@ -120,9 +123,20 @@ def compute_unsure(state: QuestionState, kept: Sequence[Strip]) -> Steps[tuple[C
         if not (read.probability >= least if is_of_best else _is_of_one_row(read, state.question)):
             return None
         is_sure = read.probability >= (LOOKED_UP if is_of_best else SURE_OF_ONE_ROW)
-        is_sure = is_sure and not _is_one_of_alike(read, kept)
+        if _is_one_of_alike(read, kept):
+            yield Computed(read.answer.computation)
+            return read.answer, False
+    is_sure = (read.is_whole and is_sure) or _is_agreed(state, read)
     yield Computed(read.answer.computation)
-    return read.answer, read.is_whole and is_sure and not adds_one_row(read.answer, state.question)
+    return read.answer, is_sure and not adds_one_row(read.answer, state.question)
+
+
+def _is_agreed(state: QuestionState, read: QueriedTable) -> bool:
+    """Whether a query that is likely, and not sure, is confirmed by the answer of another model's query."""
+    model = state.adapters.other_query_model
+    if model is None or read.probability < AGREED or other_than_english(state.question):
+        return False
+    return is_read_alike(model, state.question, read)
 
 
 def _least_sure(query: TableQuery) -> float:

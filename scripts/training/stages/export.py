@@ -19,8 +19,8 @@ from localcrag.crag.table_queries.table_query import NO_QUERY
 from localcrag.evaluation.statistics import Floats
 from localcrag.llm.gguf import read_metadata
 from localcrag.llm.model_file_checks import ADAPTER_BASE_KEY
+from localcrag.llm.query_writers import QUERY_CONTEXT_TOKENS
 from localcrag.llm.registry import embedded_folder
-from localcrag.loaded_models import QUERY_CONTEXT_TOKENS
 
 from .. import benchmarks as bench
 from .. import measure, table_measure
