@@ -340,7 +340,10 @@ def test_all_rows_of_a_sure_query_are_told_though_one_is_asked_for(
         pytest.param(WEARY, (MOST_SLEEP, 0.5), (IN_TREES, 0.9), False, id="the other gives another answer"),
         pytest.param(WEARY, (MOST_SLEEP, 0.5), ("NONE", 0.9), False, id="the other gives none"),
         pytest.param(WEARY, (MOST_SLEEP, 0.5), None, False, id="there is no other"),
-        pytest.param(OF_GREY, (OF_NAME, 0.8), (OF_NAME, 0.8), True, id="they look up the same"),
+        pytest.param(OF_GREY, (OF_NAME, 0.8), (OF_NAME, 0.8), False, id="they look up one row"),
+        pytest.param(
+            "Which beast lives longest?", (MOST_SLEEP, 0.5), (MOST_SLEEP, 0.5), False, id="it is doubtful"
+        ),
         pytest.param(
             "Welches Tier ist am müdesten?",
             (MOST_SLEEP, 0.5),
@@ -358,4 +361,5 @@ def test_a_query_that_is_likely_is_sure_if_a_smaller_model_gives_the_same(
     state.adapters = replace(state.adapters, other_query_model=model, reads_all_languages=True)
     _, found = drained(compute_unsure(state, rows))
     assert found is not None and found[1] is sure
-    assert bool(model and model.prompts) is bool(other and first[1] >= AGREED and "Welches" not in question)
+    is_asked = first[1] >= AGREED and question == WEARY
+    assert bool(model and model.prompts) is bool(other and is_asked), "only where its word counts"

@@ -123,16 +123,18 @@ def compute_unsure(state: QuestionState, kept: Sequence[Strip]) -> Steps[tuple[C
         if not (read.probability >= least if is_of_best else _is_of_one_row(read, state.question)):
             return None
         is_sure = read.probability >= (LOOKED_UP if is_of_best else SURE_OF_ONE_ROW)
-        if _is_one_of_alike(read, kept):
-            yield Computed(read.answer.computation)
-            return read.answer, False
-    is_sure = (read.is_whole and is_sure) or _is_agreed(state, read)
+        is_sure = is_sure and not _is_one_of_alike(read, kept)
+    may_agree = read.is_whole and (is_list or not is_lookup(read.query))
+    is_sure = is_sure or (may_agree and _is_agreed(state, read))
     yield Computed(read.answer.computation)
-    return read.answer, is_sure and not adds_one_row(read.answer, state.question)
+    return read.answer, read.is_whole and is_sure and not adds_one_row(read.answer, state.question)
 
 
 def _is_agreed(state: QuestionState, read: QueriedTable) -> bool:
-    """Whether a query that is likely, and not sure, is confirmed by the answer of another model's query."""
+    """Whether a query that is likely, and not sure, is confirmed by the answer of another model's query.
+
+    Both models learnt from the same questions: what is doubtful of a query is so though both write it.
+    """
     model = state.adapters.other_query_model
     if model is None or read.probability < AGREED or other_than_english(state.question):
         return False
