@@ -243,3 +243,15 @@ def test_groups_of_other_things_are_none(question: str, written: str, *, is_othe
     query = parsed_query(f'SELECT "subd" {written}')
     assert query is not None
     assert is_of_other_things(query, table, question, said_values(question, table)) is is_other
+
+
+@pytest.mark.parametrize(
+    ("question", "is_other"), [("Who came most often?", False), ("What was most often?", True)]
+)
+def test_whoever_is_asked_for_is_told_by_a_column_of_persons(question: str, *, is_other: bool) -> None:
+    table = QueryTable.of_cells(
+        ("visits",), ("Park", "Rep"), [("Elm", "Ann"), ("Oak", "Ann"), ("Elm", "Bob")]
+    )
+    query = parsed_query('SELECT "Rep" GROUP BY "Rep" ORDER BY COUNT(*) DESC LIMIT 1')
+    assert query is not None
+    assert is_of_other_things(query, table, question, said_values(question, table)) is is_other

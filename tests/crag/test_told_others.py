@@ -84,3 +84,16 @@ def test_no_evidence_is_of_nothing_else() -> None:
 def test_a_row_that_begins_with_another_day_is_of_that(day: str, *, other: bool) -> None:
     question = "How many seats were sold on Saturday?"
     assert is_of_another(question, f"Performance: {day} · Seats: 17", kind=BlockKind.ROW) is other
+
+
+@pytest.mark.parametrize(
+    ("question", "told", "other"),
+    [
+        ("max power on 10.140 MHz?", "A. 200 watts\nB. 1000 watts\nC. 1500 watts", True),
+        ("What are the options for the power?", "A. 200 watts\nB. 1000 watts\nC. 1500 watts", False),
+        ("max power on 10.140 MHz?", "A. 200 watts", False),
+        ("max power on 10.140 MHz?", "It is 200 watts.", False),
+    ],
+)
+def test_what_a_test_offers_to_choose_from_is_no_answer(question: str, told: str, *, other: bool) -> None:
+    assert is_of_another(question, told) is other

@@ -1,8 +1,9 @@
 """Evidence that tells of another member of a small set than the one that a question asks for.
 
 What a courier costs on a Saturday is not what one costs on a Sunday, a fax number is no mobile number, how
-wide a bridge is does not say how long, a limit is no count, and a question is no answer. To a judge of
-relevance they look alike. What tells of both is no reason for doubt, nor what tells of neither.
+wide a bridge is does not say how long, a limit is no count, and neither a question nor what a test offers to
+choose from is an answer. To a judge of relevance they look alike. What tells of both is no reason for doubt,
+nor what tells of neither.
 """
 
 from __future__ import annotations
@@ -79,6 +80,11 @@ _NEGATED = re.compile(
     re.IGNORECASE,
 )
 """How a question says that something was not done: "have not paid", "unpaid"."""
+_CHOICE = re.compile(r"^\s*(?P<letter>[A-F])[.)] \S.{0,60}$", re.MULTILINE)
+_CHOICE_ASKED = re.compile(
+    r"\b(?:options?|choices?|alternatives?|possible answers?|which of)\b", re.IGNORECASE
+)
+"""A short line behind a capital letter, as no clause of a contract is, and how a question asks for such."""
 _NAME = re.compile(r"[A-ZÀ-Þ][\w'’-]+(?: (?:de|van|von|del|la|[A-ZÀ-Þ][\w'’.-]*))*")
 _NAME_ASKED = re.compile(
     r"\bnames? of\b|\bwhat (?:is|was) the name\b|^\W*who\b(?! (?:is|was|are|were) [A-ZÀ-Þ])", re.I
@@ -107,6 +113,7 @@ def tells_of_another(question: str, kept: Sequence[Strip]) -> bool:
         or (asks_for_difference(question) and _DIFFERENCE_TOLD.search(told) is None)
         or (is_row(best) and _has_done(question, best))
         or _repeats_name(question, best.text)
+        or _is_a_choice(question, best)
     )
 
 
@@ -165,6 +172,14 @@ def _has_done(question: str, row: Strip) -> bool:
     return any(
         terms(name) and terms(name) <= verbs and FLAGS.get(value.strip().casefold()) for name, value in cells
     )
+
+
+def _is_a_choice(question: str, best: Strip) -> bool:
+    """Whether a strip is one or all of the lettered answers that a test offers to choose from."""
+    if not _CHOICE.match(best.text) or _CHOICE_ASKED.search(question):
+        return False
+    letters = {found["letter"] for found in _CHOICE.finditer(best.passage.text)}
+    return {"A", "B", "C"} <= letters
 
 
 def _repeats_name(question: str, text: str) -> bool:

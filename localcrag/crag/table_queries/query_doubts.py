@@ -14,7 +14,7 @@ from localcrag.crag.questions.query_terms import STOP_WORDS, stem
 from localcrag.crag.refinement.strip_kinds import is_unnamed
 from localcrag.crag.table_answers.parsed_tables import ROW
 from localcrag.crag.table_answers.table_values import WORD, root, roots, word_list
-from localcrag.crag.table_answers.table_vocabulary import NAMING_WORDS, QUANTITY_WORDS, SUPERLATIVES
+from localcrag.crag.table_answers.table_vocabulary import NAMING_WORDS, PERSONS, QUANTITY_WORDS, SUPERLATIVES
 from localcrag.crag.table_queries.query_results import rows_of
 from localcrag.crag.table_queries.query_table import QueryTable
 from localcrag.crag.table_queries.said_values import SaidValues
@@ -72,8 +72,9 @@ _DONE_LONGEST = re.compile(
 )
 _MIN_SHARED = 3
 """How a question says what is done longest, and how many letters tell its verb."""
+_WHO_ASKED = re.compile(r"\W*(?:who|whose|wer|wessen|qui|quién(?:es)?|chi)\b", re.IGNORECASE)
 _COUNTED_ELSE = re.compile(r"\W*(?:wie ?viele|combien d['’e]|cuánt[oa]s|quant[ie])\b", re.IGNORECASE)
-"""How a question counts things in German, French, Spanish and Italian."""
+"""How a question asks for a person, and how it counts things in German, French, Spanish and Italian."""
 _AND_OTHERS = re.compile(r"\b(?:and so (?:on|forth)|etc|and the like)\b|…|\.\.\.", re.IGNORECASE)
 """How a question ends a list of which it names some."""
 _MARKS = frozenset({"1", "0", "y", "n", "yes", "no", "true", "false"})
@@ -222,6 +223,7 @@ def is_of_other_things(query: TableQuery, table: QueryTable, question: str, said
     meant = {each for word in WORD.findall(question.casefold()) for each in _meant_by(word)}
     is_of_all = not (query.conditions or query.group or said.cells or said.parts)
     is_of_groups = bool(query.group) and not (query.conditions or query.period or said.cells)
+    meant |= PERSONS if _WHO_ASKED.match(question) else set()
     return ((is_measured and is_of_all) or is_of_groups) and named.isdisjoint(words | meant)
 
 
