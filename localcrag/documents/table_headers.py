@@ -152,11 +152,10 @@ def names_columns(row: GridRow, below: Sequence[GridRow]) -> bool:
 
     Names are all different, none is a number or longer than 100 characters, and more than half of the
     filled cells of the next row have one. An option of a command above another one is no name, nor is an
-    amount above others in its unit ("1.184,60 EUR"). Years and
-    dates are names if they count up or down in even steps beside a name that is text, and the next row has
-    none in their columns. So is the number before that of the first row, if the rows are counted. Other whole
-    numbers beside a name that is text, as those of trains and of rooms, are names if nothing but times or
-    words stands below them.
+    amount above others in its unit ("1.184,60 EUR"). Years and dates are names if they count up or down in
+    even steps beside a name that is text, and the next row has none in their columns. So is the number before
+    that of the first row, if the rows are counted. Other whole numbers beside a name that is text, as those
+    of trains and of rooms, are names if nothing but times or words stands below them.
     """
     following = below[0]
     names = [cell for cell in row.cells if cell]
@@ -189,9 +188,11 @@ def _are_values_of_one_kind(row: GridRow, following: GridRow) -> bool:
 
 def _is_amount_of_column(column: int, row: GridRow, below: Sequence[GridRow]) -> bool:
     """Whether a cell is a number with decimals and a unit, and so is all that stands below it."""
-    cells = [each.cells[column] for each in (row, *below) if column < len(each.cells)]
+    if not _AMOUNT.fullmatch(row.cells[column].strip()):
+        return False
+    cells = [each.cells[column].strip() for each in (row, *below) if column < len(each.cells)]
     filled = [cell for cell in cells if cell not in BLANKS]
-    are_amounts = len(filled) > 1 and all(map(_AMOUNT.fullmatch, map(str.strip, filled)))
+    are_amounts = len(filled) > 1 and all(map(_AMOUNT.fullmatch, filled))
     return are_amounts and len({_unit(cell) or cell.strip(" -+0123456789.,") for cell in filled}) == 1
 
 

@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from localcrag.crag.judges.named_settings import NAMED_WEIGHT, SURE_SETTING, is_barely_named, named_settings
+from localcrag.crag.doubts.sureness import SURE_STRIP
+from localcrag.crag.doubts.told_settings import is_barely_named
+from localcrag.crag.judges.named_settings import NAMED_WEIGHT, named_settings
 from localcrag.crag.refinement.knowledge_strips import strips
 from localcrag.types import BlockKind
 from tests.crag.values import structured
@@ -55,7 +57,7 @@ def test_prose_names_no_setting() -> None:
     ("question", "score", "barely"),
     [
         ("Which port does the phone system use?", 0.3, True),
-        ("Which port does the phone system use?", SURE_SETTING, False),
+        ("Which port does the phone system use?", SURE_STRIP, False),
         ("Which smtp port?", 0.3, False),
     ],
 )

@@ -9,7 +9,7 @@ from localcrag.crag.answering.shown_cells import shown_cells
 from localcrag.crag.refinement.readable_names import without_prefix
 from localcrag.crag.refinement.step_numbers import step_number
 from localcrag.crag.refinement.strip_context import headings_above
-from localcrag.crag.refinement.strip_kinds import cells_in, is_unnamed, named_cell
+from localcrag.crag.refinement.strip_kinds import blocks_within, cells_in, is_unnamed, named_cell
 from localcrag.labelled_lines import LEADERS, flowing
 from localcrag.types import CELL_SEPARATOR, HEADING_SEPARATOR, BlockKind, Strip
 
@@ -55,7 +55,7 @@ def shown_lines(strip: Strip, question: str = "") -> list[tuple[str, bool]]:
     prose. A row is shown as it is, but for the numbers of a wide one that the question does not ask for; a
     dash at its end is the value of its last cell.
     """
-    within = [b for b in strip.passage.blocks if b.start < strip.end and strip.start < b.end]
+    within = blocks_within(strip)
     lines: list[tuple[str, bool]] = []
     for block in within:
         text = strip.passage.text_between(max(block.start, strip.start), min(block.end, strip.end))

@@ -16,6 +16,7 @@ from localcrag.crag.questions.query_terms import terms
 from localcrag.crag.refinement.knowledge_strips import span, strip_at, strips_of_block
 from localcrag.crag.refinement.strip_context import ANSWERING_KINDS
 from localcrag.crag.refinement.strip_filter import best_strip
+from localcrag.crag.refinement.strip_kinds import blocks_within
 from localcrag.crag.state import QuestionState
 from localcrag.events import Steps
 from localcrag.types import Passage, Strip
@@ -113,7 +114,7 @@ def corrections_first(picked: Sequence[Strip]) -> list[Strip]:
 
 def _clauses_of(strip: Strip) -> list[str]:
     """The numbers of the clauses that a strip is of, in order."""
-    within = (b for b in strip.passage.blocks if b.start < strip.end and strip.start < b.end)
+    within = blocks_within(strip)
     begun = [strip.passage.text_between(b.start, b.end) for b in within if b.kind in ANSWERING_KINDS] or [
         strip.text
     ]

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from localcrag.crag.doubts.answer_types import lacks_asked_type
 from localcrag.crag.doubts.told_options import lacks_name_in_code
 from localcrag.crag.questions.calendar_dates import dates_of, without_dates
-from localcrag.crag.questions.query_terms import IN_WORDS, stem
+from localcrag.crag.questions.query_terms import COUNTING_ELSE, IN_WORDS, stem
 from localcrag.crag.refinement.strip_context import block_index, headings_above, lead_in, led_to
 from localcrag.crag.refinement.strip_filter import near_best
 from localcrag.languages import is_unspaced, language_of
@@ -88,9 +88,7 @@ _TO_BE_DONE = re.compile(
 """What a text asks for, or says is to be done."""
 _WORD = re.compile(r"[^\W\d_]+")
 _COUNT_ASKED = re.compile(r"(?:and |so )?how many\b", re.IGNORECASE)
-_COUNT_ASKED_ELSE = re.compile(
-    r"¿?(?:und )?(?:wie ?viele|combien d['’e]|cuánt[oa]s|quant[ie])\b(?! ?euros?\b)", re.IGNORECASE
-)
+_COUNT_ASKED_ELSE = re.compile(rf"¿?(?:und )?{COUNTING_ELSE}(?! ?euros?\b)", re.IGNORECASE)
 """How a question begins that counts: in English; in German, French, Spanish, Italian."""
 _NUMBER = re.compile(r"\d+")
 _NO_COUNT = re.compile(

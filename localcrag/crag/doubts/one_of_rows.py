@@ -16,6 +16,7 @@ from localcrag.crag.refinement.knowledge_strips import strips
 from localcrag.crag.refinement.strip_context import headings_above, judged_text
 from localcrag.crag.refinement.strip_filter import best_strip
 from localcrag.crag.refinement.strip_kinds import (
+    blocks_within,
     cells_of,
     column_names,
     first_cell,
@@ -94,7 +95,7 @@ def goes_over_rows(state: QuestionState, kept: Sequence[Strip]) -> bool:
     """
     best, question = best_strip(kept), state.question
     if best is None or not is_row(best):
-        within = _kinds_within(best) if best is not None else []
+        within = [block.kind for block in blocks_within(best)] if best is not None else []
         if within == [BlockKind.ROW] and asks_for_list(question):
             return True
         return len(within) > 1 and set(within) == {BlockKind.ROW} and asks_over_table(question)
@@ -198,11 +199,6 @@ def _goes_on(row: Strip, state: QuestionState) -> bool:
     if len(row.passage.blocks) == 1:
         return any(True for _ in beside)
     return any(2 * len(own.intersection(column_names(each))) > len(own) for each in beside)
-
-
-def _kinds_within(strip: Strip) -> list[BlockKind]:
-    """The kinds of the blocks that a strip is of: several rows, which a window may be, or a part of one."""
-    return [b.kind for b in strip.passage.blocks if b.start < strip.end and strip.start < b.end]
 
 
 def _is_left_out(row: Strip, question: str) -> bool:

@@ -16,8 +16,8 @@ from localcrag.crag.doubts.told_in_passing import told_in_passing
 from localcrag.crag.doubts.told_names import name_in_code_elsewhere, names_other_row, names_told_elsewhere
 from localcrag.crag.doubts.told_numbers import is_of_other_month
 from localcrag.crag.doubts.told_others import tells_of_another
+from localcrag.crag.doubts.told_settings import is_barely_named
 from localcrag.crag.doubts.untold_columns import is_doubted_without_column, is_wide_without_column
-from localcrag.crag.judges.named_settings import is_barely_named
 from localcrag.crag.refinement.stated_defaults import lacks_default
 from localcrag.crag.state import QuestionState
 from localcrag.types import Strip

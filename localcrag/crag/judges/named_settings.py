@@ -9,19 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from pathlib import PurePath
 
 from localcrag.crag.questions.query_terms import terms, terms_asked_for
 from localcrag.crag.refinement.setting_spans import section_of, setting_name
-from localcrag.crag.refinement.strip_context import judged_text
-from localcrag.crag.refinement.strip_filter import best_strip
+from localcrag.crag.refinement.strip_kinds import blocks_within
 from localcrag.crag.rows.row_lookup import COMPLETE_WEIGHT
 from localcrag.types import BlockKind, Strip
 
 NAMED_WEIGHT = COMPLETE_WEIGHT
 """What the log-odds of the one setting gain that a question names better than any other: it is shown."""
-SURE_SETTING = 0.55
-"""The probability from which on a setting answers, whatever of the question it has."""
 _PARTS = re.compile(r"[\s._/\[\]:-]+|(?<=[a-z])(?=[A-Z])")
 """What parts the words of the name of a setting: "retry.max", "maxRetries"."""
 _MIN_LETTERS = 3
@@ -53,19 +49,21 @@ def named_settings(question: str, found: Sequence[Strip]) -> dict[int, float]:
     return {best[0]: NAMED_WEIGHT} if len({found[at].text for at in best}) == 1 else {}
 
 
-def is_barely_named(question: str, kept: Sequence[Strip]) -> bool:
-    """Whether the best strip is a setting with less than half of the words of a question around it.
+def name_of_setting(strip: Strip) -> str:
+    """The name of the one setting that a strip of code is; "" for any other strip."""
+    is_code = any(block.kind is BlockKind.CODE for block in blocks_within(strip))
+    return setting_name(strip.text) if is_code else ""
 
-    Of "which port does the phone system use?" the one port that is set has a single word. A setting that the
-    evaluator holds to be the answer by itself (from :data:`SURE_SETTING` on) is none such.
-    """
-    best = best_strip(kept)
-    if best is None or best.score >= SURE_SETTING or not _is_code(best) or not setting_name(best.text):
-        return False
-    source = PurePath(best.passage.source).name
-    told = f"{judged_text(best)} {best.passage.title} {source} {_section(best)}"
-    asked = terms_asked_for(question)
-    return 2 * len(asked & (terms(told) | _words(told))) < len(asked)
+
+def section_around(strip: Strip) -> str:
+    """The line above the section of a setting, also if the strip begins with it."""
+    first = strip.text.lstrip().partition("\n")[0]
+    return first if first.startswith("[") else section_of(strip.passage, strip.start)
+
+
+def words_of_name(name: str) -> set[str]:
+    """The words of a name, in terms; without units of two letters, such as the "c" of degrees."""
+    return terms(" ".join(part for part in _PARTS.split(name) if len(part) >= _MIN_LETTERS))
 
 
 def _named_by(asked: set[str], head: set[str], strip: Strip) -> int:
@@ -73,27 +71,9 @@ def _named_by(asked: set[str], head: set[str], strip: Strip) -> int:
 
     Those of its head (``head``) that are in its own name count twice.
     """
-    if not _is_code(strip) or not (name := setting_name(strip.text)):
+    if not (name := name_of_setting(strip)):
         return 0
-    own, above = _words(name), _words(_section(strip))
+    own, above = words_of_name(name), words_of_name(section_around(strip))
     said = own & asked
     is_named = bool(said) and (said == own or bool(above & asked))
     return len(said) + len(said & head) + len(above & asked) if is_named else 0
-
-
-def _section(strip: Strip) -> str:
-    """The line above the section of a setting, also if the strip begins with it."""
-    first = strip.text.lstrip().partition("\n")[0]
-    return first if first.startswith("[") else section_of(strip.passage, strip.start)
-
-
-def _is_code(strip: Strip) -> bool:
-    """Whether a strip stands in code, or in a file of settings."""
-    blocks = strip.passage.blocks
-    return any(b.kind is BlockKind.CODE for b in blocks if b.start < strip.end and strip.start < b.end)
-
-
-def _words(name: str) -> set[str]:
-    """The words of a name, in terms; without units of two letters, such as the "c" of degrees."""
-    parts = " ".join(part for part in _PARTS.split(name) if len(part) >= _MIN_LETTERS)
-    return terms(parts)

@@ -41,6 +41,8 @@ _ASKING_WORDS = """
 """
 ASKING_WORDS = frozenset(_ASKING_WORDS.split())
 """Words that make a whole question with one more word; "which" and "how many" only make a part of one."""
+COUNTING_ELSE = r"(?:wie ?viele|combien d['’e]|cuánt[oa]s|quant[ie])\b"
+"""How a question counts things in German, French, Spanish and Italian, as a pattern."""
 OPENING_WORDS = ASKING_WORDS | {"what", "when", "where", "which", "whose", "whom", "why", "how"}
 """Words that a question begins with."""
 

@@ -74,8 +74,9 @@ def is_of_earlier_mail(strip: Strip) -> bool:
 
 def only_proposes(strip: Strip, question: str) -> bool:
     """Whether a strip of a mail proposes something, and a question does not ask for what was proposed."""
-    is_mail = "from" in strip.passage.meta or _beginning_of_mail(strip) >= 0 or is_of_earlier_mail(strip)
-    return is_mail and bool(_PROPOSED.search(strip.text)) and not _PROPOSAL_ASKED.search(question)
+    if not _PROPOSED.search(strip.text) or _PROPOSAL_ASKED.search(question):
+        return False
+    return "from" in strip.passage.meta or _beginning_of_mail(strip) >= 0 or is_of_earlier_mail(strip)
 
 
 def leads_to_earlier_mail(line: Strip) -> bool:

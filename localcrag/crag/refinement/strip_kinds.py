@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from localcrag.crag.questions.query_terms import ASKING_WORDS, OPENING_WORDS, terms
-from localcrag.types import CELL_SEPARATOR, UNNAMED_COLUMN, BlockKind, Passage, Strip
+from localcrag.types import CELL_SEPARATOR, UNNAMED_COLUMN, Block, BlockKind, Passage, Strip
 
 QUESTION_MARKS = ("?", "？", "؟")
 """How a question ends."""
@@ -134,6 +134,11 @@ def named_cell(cell: str) -> tuple[str, str]:
 def is_unnamed(column: str) -> bool:
     """Whether a column is called by its number, for lack of a name."""
     return _UNNAMED.fullmatch(column) is not None
+
+
+def blocks_within(strip: Strip) -> list[Block]:
+    """The blocks of its passage that a strip is of, also in part."""
+    return [b for b in strip.passage.blocks if b.start < strip.end and strip.start < b.end]
 
 
 def column_names(row: Strip) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable
 
 from localcrag.crag.refinement.knowledge_strips import strip_at
+from localcrag.crag.refinement.strip_kinds import blocks_within
 from localcrag.types import Block, BlockKind, Passage, Strip
 
 OPEN, DONE = "☐", "☑"
@@ -57,7 +58,7 @@ def _unasked(question: str) -> str:
 def _without(strip: Strip, sign: str) -> list[Strip]:
     """The parts of a strip that are no tasks with that sign: the strip itself if it has none."""
     passage = strip.passage
-    within = [block for block in passage.blocks if block.start < strip.end and strip.start < block.end]
+    within = blocks_within(strip)
     if not any(_is_task(passage, block, sign) for block in within):
         return [strip]
     return [

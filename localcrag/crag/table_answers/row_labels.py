@@ -18,9 +18,8 @@ _FIRST_NAME = re.compile(
 _LAST_NAME = re.compile(
     r"(?:last|family|sur)[\W_]?names?|names?[\W_](?:last|family)|(?:nach|familien)name", re.IGNORECASE
 )
-NAMING = re.compile(r"name", re.IGNORECASE)
 _NAMING = re.compile(r"(?:^|[\W_])name$", re.IGNORECASE)
-"""The name of a column that names what the rows are: "Name"; and the like: "team_name"."""
+"""The name of a column that names what the rows are: "Name", "team_name"."""
 NAME_IN_WORDS = re.compile(r"(?=.*[^\W\d_]{3})[^\W\d_][^·]{2,60}")
 """A cell of words that may name a row: "Burst pipe"."""
 

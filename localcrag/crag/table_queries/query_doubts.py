@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from decimal import Decimal
 
-from localcrag.crag.questions.query_terms import STOP_WORDS, stem
+from localcrag.crag.questions.query_terms import COUNTING_ELSE, STOP_WORDS, stem
 from localcrag.crag.refinement.strip_kinds import is_unnamed
 from localcrag.crag.table_answers.parsed_tables import ROW
 from localcrag.crag.table_answers.table_values import WORD, root, roots, word_list
@@ -73,8 +73,8 @@ _DONE_LONGEST = re.compile(
 _MIN_SHARED = 3
 """How a question says what is done longest, and how many letters tell its verb."""
 _WHO_ASKED = re.compile(r"\W*(?:who|whose|wer|wessen|qui|quién(?:es)?|chi)\b", re.IGNORECASE)
-_COUNTED_ELSE = re.compile(r"\W*(?:wie ?viele|combien d['’e]|cuánt[oa]s|quant[ie])\b", re.IGNORECASE)
-"""How a question asks for a person, and how it counts things in German, French, Spanish and Italian."""
+_COUNTED_ELSE = re.compile(rf"\W*{COUNTING_ELSE}", re.IGNORECASE)
+"""How a question asks for a person, and how it counts things in other languages than English."""
 _AND_OTHERS = re.compile(r"\b(?:and so (?:on|forth)|etc|and the like)\b|…|\.\.\.", re.IGNORECASE)
 """How a question ends a list of which it names some."""
 _MARKS = frozenset({"1", "0", "y", "n", "yes", "no", "true", "false"})

@@ -12,7 +12,7 @@ from functools import cached_property
 from textwrap import shorten
 
 from localcrag.crag.table_answers.parsed_tables import ROW, ParsedRow, ParsedTable
-from localcrag.crag.table_answers.row_labels import NAME_IN_WORDS, NAMING, ROW_CODE, name_parts
+from localcrag.crag.table_answers.row_labels import NAME_IN_WORDS, ROW_CODE, name_parts
 from localcrag.crag.table_answers.table_totals import totals_of
 from localcrag.crag.table_answers.table_values import (
     ColumnKind,
@@ -209,7 +209,7 @@ class QueryTable:
         texts = [column for column in columns if not column.is_ordered]
         days = [column for column in columns[:1] if column.typed.kind is ColumnKind.DATE]
         telling = [column for column in (*texts, *days) if len(column.distinct) == self.size]
-        telling.sort(key=lambda column: not NAMING.fullmatch(column.name))
+        telling.sort(key=lambda column: column.name.casefold() != "name")
         return (telling or texts or columns)[0].name
 
 

@@ -26,6 +26,7 @@ MAX_PER_COLUMN = 4
 MAX_PARTS = 2
 """The most words or runs of words of longer cells that a question may say, of one column."""
 _OF_AMOUNT = frozenset(("most", "least", "fewest"))
+"""Words that ask which has the greatest or the smallest number."""
 MAX_SMALL_FIGURES = 2
 ALWAYS_SAID = ("0", "1")
 """Numbers that need not be said: "free", "without a single slip", and the marks of yes and no."""
